@@ -1,0 +1,1 @@
+"""The facts: instances of the vocabulary, and nothing that runs."""

@@ -1,0 +1,1 @@
+"""The exporter: snapshots and catalogue in, one page of metrics out."""

@@ -1,0 +1,1 @@
+"""Pure functions from the catalogue to the text of a generated file."""

@@ -1,0 +1,1 @@
+"""The stack without containers: exporter and Prometheus as children of one command."""
