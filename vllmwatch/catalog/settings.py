@@ -1,0 +1,167 @@
+"""Every setting of vllmwatch, in the order of the reference page, and the keys of one target."""
+
+from vllmwatch.spec.setting import Form, Setting
+
+# Label names that Ray adds to the series of each replica: they change with every restart and say nothing of the server.
+RAY_LABELS: tuple[str, ...] = ("SessionName", "WorkerId", "ReplicaId", "JobId", "Component", "Version", "NodeAddress")
+
+# Labels that give a series its meaning or its name: dropping one would merge series that differ.
+KEPT_LABELS: frozenset[str] = frozenset({"__name__", "engine", "le", "model_name", "node", "quantile", "server"})
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting(
+        "listen",
+        Form.ADDRESS,
+        "127.0.0.1:9836",
+        "Where the exporter listens: loopback alone, unless another address or ':9836' (all addresses) is given.",
+        "--listen",
+    ),
+    Setting(
+        "targets",
+        Form.TARGETS,
+        (),
+        "The vLLM servers to scrape: addresses such as 'gpu1:8000', or mappings with the keys of a target.",
+        "--target",
+    ),
+    Setting(
+        "target_files",
+        Form.LIST,
+        (),
+        "Files of targets in the file_sd form of Prometheus (JSON or YAML; patterns allowed), read again on change.",
+        "--target-file",
+    ),
+    Setting(
+        "discover",
+        Form.BOOLEAN,
+        True,
+        "Whether the vLLM servers on this host are found from their processes.",
+        "--discover",
+    ),
+    Setting(
+        "discover_interval_seconds",
+        Form.SECONDS,
+        15,
+        "How often processes and files of targets are looked at.",
+        "--discover-interval-seconds",
+        minimum=1,
+    ),
+    Setting(
+        "node",
+        Form.TEXT,
+        None,
+        "The name of this host on every series.",
+        "--node",
+        default_help="this host's name",
+    ),
+    Setting(
+        "scrape_timeout_seconds",
+        Form.SECONDS,
+        10,
+        "The longest that one target may take; a shorter timeout of Prometheus wins.",
+        "--scrape-timeout-seconds",
+        minimum=0.1,
+    ),
+    Setting(
+        "scrape_timeout_offset_seconds",
+        Form.SECONDS,
+        0.5,
+        "What is taken off the timeout of Prometheus, so that the page is ready before it hangs up.",
+    ),
+    Setting(
+        "body_limit_bytes",
+        Form.BYTES,
+        32 * 1024 * 1024,
+        "The largest metrics page read from one target, after decompression.",
+        minimum=1024,
+    ),
+    Setting(
+        "series_limit",
+        Form.WHOLE_NUMBER,
+        50_000,
+        "The most series taken from one target.",
+        minimum=1,
+    ),
+    Setting(
+        "redirect_limit",
+        Form.WHOLE_NUMBER,
+        3,
+        "The most redirects followed, on the same host alone.",
+    ),
+    Setting(
+        "keep_created",
+        Form.BOOLEAN,
+        False,
+        "Whether the series that say nothing of serving (those ending in '_created', 'python_…') are kept.",
+    ),
+    Setting(
+        "metric_prefixes",
+        Form.LIST,
+        (),
+        "Prefixes, besides 'ray_' and 'kserve_', that may stand before the names of vLLM's metrics.",
+    ),
+    Setting(
+        "drop_labels",
+        Form.LIST,
+        RAY_LABELS,
+        "Labels taken off vLLM's series, since they change with every restart.",
+    ),
+    Setting(
+        "target_gone_seconds",
+        Form.SECONDS,
+        3600,
+        "How long a target that is no longer found stays on the page as down.",
+    ),
+    Setting(
+        "sample_interval_seconds",
+        Form.SECONDS,
+        15,
+        "How often the exporter samples by itself for /api/v1/fleet.",
+        minimum=1,
+    ),
+    Setting("nvml", Form.BOOLEAN, True, "Whether GPUs are read.", "--nvml"),
+    Setting(
+        "kernel_log",
+        Form.TEXT,
+        "/dev/kmsg",
+        "The kernel log that XID errors are read from; an empty text turns this off.",
+        may_be_empty=True,
+    ),
+    Setting(
+        "reload_over_http",
+        Form.BOOLEAN,
+        False,
+        "Whether POST /-/reload reads the configuration again, as the signal SIGHUP always does.",
+    ),
+    Setting(
+        "log_level",
+        Form.TEXT,
+        "info",
+        "The least serious messages that are logged.",
+        "--log-level",
+        choices=("debug", "info", "warning", "error"),
+    ),
+    Setting("log_format", Form.TEXT, "text", "How messages are logged.", choices=("text", "json")),
+)
+
+# The keys of one entry of `targets` when it is a mapping.
+TARGET_KEYS: tuple[Setting, ...] = (
+    Setting("url", Form.TEXT, None, "The address; /metrics is added when the path has none.", default_help="required"),
+    Setting("server", Form.TEXT, None, "The name on its series.", default_help="host:port"),
+    Setting("node", Form.TEXT, None, "The host that it is on.", default_help="the host of the address"),
+    Setting("labels", Form.LABELS, None, "Labels added to its vLLM series.", default_help="none"),
+    Setting("bearer_token", Form.TEXT, None, "The token sent as bearer.", default_help="none", secret=True),
+    Setting("bearer_token_file", Form.FILE, None, "A file with the token, read at each scrape.", default_help="none"),
+    Setting("username", Form.TEXT, None, "The user of basic authentication.", default_help="none"),
+    Setting("password", Form.TEXT, None, "The password of basic authentication.", default_help="none", secret=True),
+    Setting("password_file", Form.FILE, None, "A file with the password, read at each scrape.", default_help="none"),
+    Setting(
+        "ca_file",
+        Form.FILE,
+        None,
+        "The certificate authorities trusted for this target.",
+        default_help="the system's",
+    ),
+    Setting("cert_file", Form.FILE, None, "The client certificate.", default_help="none"),
+    Setting("key_file", Form.FILE, None, "The key of the client certificate.", default_help="in cert_file"),
+    Setting("insecure_skip_verify", Form.BOOLEAN, False, "Whether any certificate of the target is accepted."),
+)
