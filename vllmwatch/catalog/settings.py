@@ -33,9 +33,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "discover",
         Form.BOOLEAN,
-        True,
-        "Whether the vLLM servers on this host are found from their processes.",
-        "--discover",
+        default=True,
+        help="Whether the vLLM servers on this host are found from their processes.",
+        option="--discover",
     ),
     Setting(
         "discover_interval_seconds",
@@ -90,8 +90,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "keep_created",
         Form.BOOLEAN,
-        False,
-        "Whether the series that say nothing of serving (those ending in '_created', 'python_…') are kept.",
+        default=False,
+        help="Whether the series that say nothing of serving (those ending in '_created', 'python_…') are kept.",
     ),
     Setting(
         "metric_prefixes",
@@ -118,7 +118,7 @@ SETTINGS: tuple[Setting, ...] = (
         "How often the exporter samples by itself for /api/v1/fleet.",
         minimum=1,
     ),
-    Setting("nvml", Form.BOOLEAN, True, "Whether GPUs are read.", "--nvml"),
+    Setting("nvml", Form.BOOLEAN, default=True, help="Whether GPUs are read.", option="--nvml"),
     Setting(
         "kernel_log",
         Form.TEXT,
@@ -129,8 +129,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "reload_over_http",
         Form.BOOLEAN,
-        False,
-        "Whether POST /-/reload reads the configuration again, as the signal SIGHUP always does.",
+        default=False,
+        help="Whether POST /-/reload reads the configuration again, as the signal SIGHUP always does.",
     ),
     Setting(
         "log_level",
@@ -163,5 +163,7 @@ TARGET_KEYS: tuple[Setting, ...] = (
     ),
     Setting("cert_file", Form.FILE, None, "The client certificate.", default_help="none"),
     Setting("key_file", Form.FILE, None, "The key of the client certificate.", default_help="in cert_file"),
-    Setting("insecure_skip_verify", Form.BOOLEAN, False, "Whether any certificate of the target is accepted."),
+    Setting(
+        "insecure_skip_verify", Form.BOOLEAN, default=False, help="Whether any certificate of the target is accepted."
+    ),
 )

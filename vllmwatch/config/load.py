@@ -1,0 +1,179 @@
+"""From options, environment and file to one Config, or to one error that names every fault."""
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from vllmwatch.catalog.settings import KEPT_LABELS, SETTINGS
+from vllmwatch.config.file import ConfigFile, read_config_file
+from vllmwatch.config.given import FaultsError, Given, Held
+from vllmwatch.config.model import Config, build_model
+from vllmwatch.config.targets import TargetReader
+from vllmwatch.config.values import read_value, split_address
+from vllmwatch.errors import ConfigError
+from vllmwatch.spec.setting import ENVIRONMENT_PREFIX, Form, Setting
+
+FILE_VARIABLE = "VLLMWATCH_CONFIG"
+STATE_VARIABLE = "VLLMWATCH_STATE"
+FILE_NAME = "vllmwatch.yml"
+SYSTEM_FILE = Path("/etc/vllmwatch/vllmwatch.yml")
+# Read by the project's own tests and stand-ins, never by the product.
+_FOREIGN_PREFIXES = ("VLLMWATCH_FAKE_", "VLLMWATCH_TEST_")
+_HINT = "See docs/reference/settings.md for every setting."
+_METRIC_PREFIX = re.compile(r"[a-zA-Z_][a-zA-Z0-9_:]*")
+
+_BY_KEY = {setting.key: setting for setting in SETTINGS}
+
+
+def find_file(
+    chosen: Path | None, environment: Mapping[str, str], directory: Path, system_file: Path = SYSTEM_FILE
+) -> Path | None:
+    """Return the configuration file to read: `chosen`, else VLLMWATCH_CONFIG, else the first usual one that is there.
+
+    The usual ones are vllmwatch.yml in `directory` and the system's; None when there is none.
+    """
+    if chosen is not None:
+        return chosen
+    if named := environment.get(FILE_VARIABLE):
+        return Path(named)
+    usual = (directory / FILE_NAME, system_file)
+    return next((path for path in usual if path.exists()), None)
+
+
+def load_config(
+    options: Mapping[str, object],
+    environment: Mapping[str, str],
+    *,
+    file: Path | None,
+    hostname: str,
+    directory: Path,
+) -> Config:
+    """Return the settings in force: `options` (by key) win over `environment`, that over `file`, that over defaults.
+
+    `file` is what find_file returned; `hostname` is the default node; relative paths are taken from the file's own
+    folder, or from `directory` when they come from elsewhere. Raises ConfigError, whose message has a line a fault.
+    """
+    content = read_config_file(file) if file is not None else ConfigFile("")
+    faults = [*_unknown_variables(environment), *_unknown_keys(content)]
+    node = _node_in_force(options, environment, content, hostname)
+    readers = _Readers(node, directory if file is None else file.parent, directory)
+    model = build_model(SETTINGS, {setting.key: readers.of(setting) for setting in SETTINGS}, environment, content)
+    given: dict[str, Any] = {
+        key: Given(raw, _option_place(_BY_KEY[key], raw), textual=True) for key, raw in options.items()
+    }
+    held: dict[str, Held] = {}
+    try:
+        held = dict(model(**given))
+    except ValidationError as error:
+        for entry in error.errors():
+            faults.extend(str(entry["ctx"]["error"]).splitlines())
+    if not faults:
+        faults.extend(_contradictions(held))
+    if faults:
+        raise ConfigError("\n".join(faults), hint=_HINT)
+    return _freeze(held, hostname, file)
+
+
+class _Readers:
+    """One function a setting that reads what was given, its faults prefixed with their place."""
+
+    def __init__(self, node: str, file_directory: Path, directory: Path) -> None:
+        self._node = node
+        self._file_directory = file_directory
+        self._directory = directory
+
+    def of(self, setting: Setting) -> Callable[[Given], object]:
+        if setting.form is Form.TARGETS:
+            return self._targets
+        return partial(self._plain, setting)
+
+    def _targets(self, given: Given) -> object:
+        return TargetReader(self._node, self._base(given)).read(given)
+
+    def _plain(self, setting: Setting, given: Given) -> object:
+        try:
+            value = read_value(setting, given)
+            if setting.key == "target_files":
+                return tuple(str(self._base(given) / Path(text).expanduser()) for text in _texts(value))
+            _require_allowed(setting, value)
+        except ValueError as error:
+            name = f"{setting.key}: " if given.file is not None else ""
+            raise FaultsError(f"{given.place()}: {name}{error}") from None
+        return value
+
+    def _base(self, given: Given) -> Path:
+        return self._file_directory if given.file is not None else self._directory
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
+def _require_allowed(setting: Setting, value: object) -> None:
+    if setting.key == "drop_labels":
+        for label in _texts(value):
+            if label in KEPT_LABELS:
+                raise ValueError(f"label {label!r} cannot be dropped: series that differ would become one")
+    if setting.key == "metric_prefixes":
+        for prefix in _texts(value):
+            if not _METRIC_PREFIX.fullmatch(prefix):
+                raise ValueError(f"{prefix!r} cannot begin the name of a metric")
+
+
+def _node_in_force(
+    options: Mapping[str, object], environment: Mapping[str, str], content: ConfigFile, hostname: str
+) -> str:
+    """Return the node before the rest is read, since the names of targets on loopback addresses need it."""
+    setting = _BY_KEY["node"]
+    for raw in (options.get("node"), environment.get(setting.environment), content.values.get("node")):
+        if isinstance(raw, str) and raw:
+            return raw
+    return hostname
+
+
+def _option_place(setting: Setting, raw: object) -> str:
+    option = setting.option or f"option {setting.key}"
+    return option.replace("--", "--no-", 1) if raw is False else option
+
+
+def _unknown_variables(environment: Mapping[str, str]) -> Iterable[str]:
+    known = [setting.environment for setting in SETTINGS]
+    for name in sorted(environment):
+        if not name.startswith(ENVIRONMENT_PREFIX) or name in {*known, FILE_VARIABLE, STATE_VARIABLE}:
+            continue
+        if not name.startswith(_FOREIGN_PREFIXES):
+            yield f"{name}: unknown variable{_nearest(name, known)}"
+
+
+def _unknown_keys(content: ConfigFile) -> Iterable[str]:
+    for key in content.values:
+        if key not in _BY_KEY:
+            yield f"{content.path}:{content.lines[key,]}: unknown key {key!r}{_nearest(key, _BY_KEY)}"
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _contradictions(held: Mapping[str, Held]) -> Iterable[str]:
+    offset, timeout = held["scrape_timeout_offset_seconds"], held["scrape_timeout_seconds"]
+    if offset.number >= timeout.number:
+        yield (
+            f"{offset.origin}: scrape_timeout_offset_seconds ({offset.number:g}) must be less than "
+            f"scrape_timeout_seconds ({timeout.number:g}, from {timeout.origin})"
+        )
+
+
+def _freeze(held: Mapping[str, Held], hostname: str, file: Path | None) -> Config:
+    values: dict[str, Any] = {key: entry.value for key, entry in held.items()}
+    values["node"] = values["node"] or hostname
+    host, port = split_address(values["listen"])
+    origins = {key: entry.origin for key, entry in held.items()}
+    # Written without a host, an address means all of them, as in Prometheus.
+    return Config(**values, listen_host=host or "0.0.0.0", listen_port=port, origins=origins, file=file)

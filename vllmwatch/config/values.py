@@ -1,0 +1,160 @@
+"""Reads one value by its form; pure. What is wrong is a ValueError whose text says what is asked for."""
+
+import datetime as dt
+import json
+import math
+import re
+from collections.abc import Callable
+
+from vllmwatch.config.given import Given
+from vllmwatch.spec.setting import Form, Setting
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SIZE = re.compile(r"(\d+)\s*(B|kB|MB|GB|KiB|MiB|GiB)?")
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_YES = frozenset({"true", "yes", "on", "1"})
+_NO = frozenset({"false", "no", "off", "0"})
+_ADDRESS = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s\[\]:/@]*):(?P<port>\d{1,5})")
+_KINDS: tuple[tuple[type, str], ...] = (
+    (dt.date, "a date"),
+    (dict, "a mapping"),
+    (list, "a list"),
+    (tuple, "a list"),
+    (set, "a set"),
+)
+_PORT_LIMIT = 65_535
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def describe(value: object, *, secret: bool = False) -> str:
+    """Say in words what a raw value is; texts and numbers are shown, unless they are secret."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return f"{str(value).lower()} (yes, no, on and off are true and false in YAML)"
+    for kind, words in _KINDS:
+        if isinstance(value, kind):
+            return words
+    if secret:
+        return "a number" if isinstance(value, int | float) else "that text"
+    return repr(value)
+
+
+def read_value(setting: Setting, given: Given) -> object:
+    """Return the value of a setting (not of form TARGETS or LABELS) in its base unit."""
+    raw = given.value
+    value = _READERS[setting.form](setting, given)
+    if setting.choices and value not in setting.choices:
+        raise ValueError(f"one of {', '.join(setting.choices)} is asked for, not {describe(raw)}")
+    if isinstance(value, int | float) and not isinstance(value, bool) and value < setting.minimum:
+        raise ValueError(f"at least {setting.minimum:g} is asked for, not {describe(raw)}")
+    return value
+
+
+def split_address(text: str) -> tuple[str, int]:
+    """Split host:port as the exporter listens on it; raises ValueError."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None or int(match["port"]) > _PORT_LIMIT:
+        raise ValueError(f"{Form.ADDRESS}, is asked for, not {text!r}")
+    return match["host"].strip("[]"), int(match["port"])
+
+
+def _mismatch(setting: Setting, raw: object, advice: str = "") -> ValueError:
+    return ValueError(f"{setting.form} is asked for, not {describe(raw, secret=setting.secret)}{advice}")
+
+
+def _read_text(setting: Setting, given: Given) -> str:
+    raw = given.value
+    if not isinstance(raw, str):
+        quotable = raw is not None and not isinstance(raw, dict | list)
+        raise _mismatch(setting, raw, "; put it in quotes" if quotable else "")
+    if not raw.strip() and not setting.may_be_empty:
+        raise ValueError(f"{setting.form} is asked for, not an empty one")
+    if _CONTROL.search(raw):
+        raise ValueError("a text on one line is asked for, without control characters")
+    return raw
+
+
+def _read_address(setting: Setting, given: Given) -> str:
+    raw = given.value
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        raise _mismatch(setting, raw, f"; for this host alone write '127.0.0.1:{raw}', for all addresses ':{raw}'")
+    if not isinstance(raw, str):
+        raise _mismatch(setting, raw)
+    split_address(raw)
+    return raw
+
+
+def _read_boolean(setting: Setting, given: Given) -> bool:
+    raw = given.value
+    if isinstance(raw, bool):
+        return raw
+    if given.textual and isinstance(raw, str) and raw.strip().lower() in _YES | _NO:
+        return raw.strip().lower() in _YES
+    raise _mismatch(setting, raw, "; leave the quotes out" if str(raw).lower() in _YES | _NO else "")
+
+
+def _read_whole_number(setting: Setting, given: Given) -> int:
+    raw = given.value
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return raw
+    if given.textual and isinstance(raw, str) and re.fullmatch(r"\s*-?\d+\s*", raw):
+        return int(raw)
+    raise _mismatch(setting, raw)
+
+
+def _read_seconds(setting: Setting, given: Given) -> float:
+    raw = given.value
+    if isinstance(raw, int | float) and not isinstance(raw, bool) and math.isfinite(raw):
+        return float(raw)
+    match = _DURATION.fullmatch(raw.strip()) if isinstance(raw, str) else None
+    if match is None:
+        raise _mismatch(setting, raw)
+    return float(match[1]) * _SECONDS[match[2] or "s"]
+
+
+def _read_bytes(setting: Setting, given: Given) -> int:
+    raw = given.value
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return raw
+    match = _SIZE.fullmatch(raw.strip()) if isinstance(raw, str) else None
+    if match is None:
+        raise _mismatch(setting, raw)
+    return int(match[1]) * _BYTES[match[2] or "B"]
+
+
+def _read_list(setting: Setting, given: Given) -> tuple[str, ...]:
+    raw = given.value
+    items = split_list(raw) if given.textual and isinstance(raw, str) else raw
+    if isinstance(items, str):
+        raise _mismatch(setting, raw, f"; write [{raw}]")
+    if not isinstance(items, list | tuple):
+        raise _mismatch(setting, raw)
+    for number, item in enumerate(items, 1):
+        if not isinstance(item, str) or not item.strip() or _CONTROL.search(item):
+            raise ValueError(f"{setting.form} is asked for, and item {number} is {describe(item) if item else 'empty'}")
+    return tuple(dict.fromkeys(items))
+
+
+def split_list(text: str) -> list[object]:
+    """Split the text of a list: JSON where it begins with a bracket, else items between commas; raises ValueError."""
+    if text.lstrip().startswith("["):
+        try:
+            parsed = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"a list in JSON begins there, and it is broken: {error}") from None
+        return list(parsed)
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+_READERS: dict[Form, Callable[[Setting, Given], object]] = {
+    Form.ADDRESS: _read_address,
+    Form.BOOLEAN: _read_boolean,
+    Form.BYTES: _read_bytes,
+    Form.FILE: _read_text,
+    Form.LIST: _read_list,
+    Form.SECONDS: _read_seconds,
+    Form.TEXT: _read_text,
+    Form.WHOLE_NUMBER: _read_whole_number,
+}
