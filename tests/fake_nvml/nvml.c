@@ -1,0 +1,546 @@
+/* A stand-in for libnvidia-ml.so.1, driven by a state file.
+ *
+ * The file is named by VLLMWATCH_FAKE_NVML_STATE and read again whenever it changes. Each line is `key=value`:
+ *
+ *   nvmlDeviceGetCount_v2=2             a function of the whole library
+ *   gpu.0.nvmlDeviceGetUUID=GPU-...     a function of one GPU; several results are joined by commas
+ *   gpu.*.nvmlDeviceGetBrand=5          the same for every GPU that has no line of its own
+ *   gpu.0.nvmlDeviceGetClockInfo.1=1980 an argument of the call stands behind the name
+ *   gpu.0.field.82=u32:54               a field value; `.SCOPE` may follow the number
+ *   gpu.0.mig.1.nvmlDeviceGetName=...   a MIG device (mig.* for all of them)
+ *   process.3=gpu.0,compute,4711,1024,-,-   pid, bytes (- for not available), GPU instance, compute instance
+ *   event.0=0,8,79,-                    an event: GPU, type, data, GPU instance
+ *   delay_ms.nvmlDeviceGetPowerUsage=200
+ *
+ * A value of `error:N` makes the call return N; `gpu.0.*=error:15` loses a GPU; `*=error:1` loses the driver.
+ * What has no line is NVML_ERROR_NOT_SUPPORTED. Without a state file the driver is not loaded.
+ * With -DOLD_DRIVER, functions that drivers of the 470 line lack are left out of the library.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7,
+       DRIVER_NOT_LOADED = 9, TIMEOUT = 10, NO_DATA = 21 };
+enum { SLOTS = 16384, MAX_GPUS = 64, MAX_MIGS = 8, MAX_TEXT = 256 };
+
+typedef unsigned int uint;
+typedef unsigned long long ulonglong;
+typedef struct device { int gpu, mig; } *device_t;
+typedef struct event_set { int next; ulonglong types[MAX_GPUS]; } *event_set_t;
+typedef struct { uint pid; ulonglong memory; uint gpu_instance, compute_instance; } process_t;
+typedef struct { device_t device; ulonglong type, data; uint gpu_instance, compute_instance; } event_t;
+typedef struct { uint field, scope; long long timestamp, latency; int type, status; union {
+    double real; uint u32; ulonglong u64; long long i64; int i32; unsigned short u16; } value; } field_t;
+typedef struct { char legacy[16]; uint domain, bus, device, device_id, subsystem_id; char bus_id[32]; } pci_t;
+typedef struct sample { ulonglong reading; int taken; } *sample_t;
+
+static struct { const char *key, *value; } table[SLOTS];
+static char *content;
+static struct stat seen;
+static int initialized, loaded;
+static struct device devices[MAX_GPUS][MAX_MIGS + 1];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the state file ---- */
+
+static uint slot_of(const char *key) {
+    uint hash = 2166136261u;
+    for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 16777619u;
+    return hash % SLOTS;
+}
+
+static const char *find(const char *key) {
+    for (uint slot = slot_of(key); table[slot].key; slot = (slot + 1) % SLOTS)
+        if (!strcmp(table[slot].key, key)) return table[slot].value;
+    return NULL;
+}
+
+static void parse(void) {
+    memset(table, 0, sizeof table);
+    for (char *rest = content, *line; (line = strsep(&rest, "\n"));) {
+        char *value = strchr(line, '=');
+        if (*line == '#' || !value) continue;
+        *value++ = 0;
+        uint slot = slot_of(line);
+        while (table[slot].key && strcmp(table[slot].key, line)) slot = (slot + 1) % SLOTS;
+        table[slot].key = line;
+        table[slot].value = value;
+    }
+}
+
+static void refresh(void) {
+    const char *path = getenv("VLLMWATCH_FAKE_NVML_STATE");
+    struct stat now;
+    if (!path || stat(path, &now)) { loaded = 0; memset(&seen, 0, sizeof seen); return; }
+    if (loaded && now.st_ino == seen.st_ino && now.st_size == seen.st_size &&
+        now.st_mtim.tv_sec == seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == seen.st_mtim.tv_nsec) return;
+    FILE *file = fopen(path, "r");
+    if (!file) { loaded = 0; return; }
+    free(content);
+    content = calloc(1, now.st_size + 1);
+    if (fread(content, 1, now.st_size, file) != (size_t)now.st_size) content[0] = 0;
+    fclose(file);
+    seen = now;
+    loaded = 1;
+    parse();
+}
+
+static int failed(const char *value) { return value && !strncmp(value, "error:", 6) ? atoi(value + 6) : SUCCESS; }
+
+/* Look up one reading, copy it to `text`, and return NVML's code for it. */
+static int look(device_t device, const char *function, const char *argument, char *text) {
+    char keys[8][192], own[48] = "", all[16] = "";
+    int count = 0, code = NOT_SUPPORTED, delay = 0;
+    if (device && device->mig) { sprintf(own, "gpu.%d.mig.%d", device->gpu, device->mig - 1); strcpy(all, "mig.*"); }
+    else if (device) { sprintf(own, "gpu.%d", device->gpu); strcpy(all, "gpu.*"); }
+    pthread_mutex_lock(&lock);
+    refresh();
+    snprintf(keys[0], 192, "delay_ms.%s", function);
+    if (find(keys[0])) delay = atoi(find(keys[0]));
+    if (!loaded) { pthread_mutex_unlock(&lock); return DRIVER_NOT_LOADED; }
+    strcpy(keys[count++], "*");
+    if (device) {
+        sprintf(keys[count++], "gpu.%d.*", device->gpu);
+        snprintf(keys[count++], 192, "%s.%s%s%s", own, function, argument ? "." : "", argument ? argument : "");
+        if (argument) snprintf(keys[count++], 192, "%s.%s", own, function);
+        snprintf(keys[count++], 192, "%s.%s%s%s", all, function, argument ? "." : "", argument ? argument : "");
+        if (argument) snprintf(keys[count++], 192, "%s.%s", all, function);
+    } else snprintf(keys[count++], 192, "%s", function);
+    for (int i = 0; i < count; i++) {
+        const char *value = find(keys[i]);
+        if (!value) continue;
+        code = failed(value);
+        if (!code) snprintf(text, MAX_TEXT, "%s", value);
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    if (delay) usleep(delay * 1000);
+    return code;
+}
+
+static int ready(device_t device, const void *result) {
+    if (!initialized) return UNINITIALIZED;
+    if ((char *)device < (char *)devices || (char *)device >= (char *)devices + sizeof devices || !result)
+        return INVALID_ARGUMENT;
+    return SUCCESS;
+}
+
+/* ---- results of the common shapes ---- */
+
+static int numbers(device_t device, const char *function, const char *argument, int count, ulonglong *results) {
+    char text[MAX_TEXT], *rest = text;
+    int code = ready(device, results);
+    if (code || (code = look(device, function, argument, text))) return code;
+    for (int i = 0; i < count; i++) {
+        char *part = strsep(&rest, ",");
+        if (!part) return NOT_SUPPORTED;
+        results[i] = strtoull(part, NULL, 0);
+    }
+    return SUCCESS;
+}
+
+static int number(device_t device, const char *function, int argument, uint *result) {
+    ulonglong value;
+    char digits[16];
+    if (!result) return INVALID_ARGUMENT;
+    sprintf(digits, "%d", argument);
+    int code = numbers(device, function, argument < 0 ? NULL : digits, 1, &value);
+    if (!code) *result = (uint)value;
+    return code;
+}
+
+static int string(device_t device, const char *function, uint length, char *result) {
+    char text[MAX_TEXT];
+    int code = ready(device, result);
+    if (code || (code = look(device, function, NULL, text))) return code;
+    if (strlen(text) + 1 > length) return INSUFFICIENT_SIZE;
+    strcpy(result, text);
+    return SUCCESS;
+}
+
+#define NUMBER(name) int name(device_t device, uint *result) { return number(device, #name, -1, result); }
+#define NUMBER_OF(name) int name(device_t device, uint kind, uint *result) { return number(device, #name, kind, result); }
+#define PAIR(name) int name(device_t device, uint *first, uint *second) { ulonglong values[2]; \
+    if (!first || !second) return INVALID_ARGUMENT; \
+    int code = numbers(device, #name, NULL, 2, values); \
+    if (!code) { *first = (uint)values[0]; *second = (uint)values[1]; } return code; }
+#define LONG(name) int name(device_t device, ulonglong *result) { return numbers(device, #name, NULL, 1, result); }
+#define STRING(name) int name(device_t device, char *result, uint length) { return string(device, #name, length, result); }
+
+NUMBER_OF(nvmlDeviceGetTemperature) NUMBER_OF(nvmlDeviceGetTemperatureThreshold)
+NUMBER_OF(nvmlDeviceGetClockInfo) NUMBER_OF(nvmlDeviceGetMaxClockInfo) NUMBER_OF(nvmlDeviceGetFanSpeed_v2)
+NUMBER_OF(nvmlDeviceGetNvLinkState) NUMBER_OF(nvmlDeviceGetPcieThroughput)
+NUMBER(nvmlDeviceGetPowerUsage) NUMBER(nvmlDeviceGetEnforcedPowerLimit) NUMBER(nvmlDeviceGetPowerManagementLimit)
+NUMBER(nvmlDeviceGetPowerManagementDefaultLimit) NUMBER(nvmlDeviceGetPerformanceState) NUMBER(nvmlDeviceGetFanSpeed)
+NUMBER(nvmlDeviceGetNumFans) NUMBER(nvmlDeviceGetCurrPcieLinkGeneration) NUMBER(nvmlDeviceGetCurrPcieLinkWidth)
+NUMBER(nvmlDeviceGetMaxPcieLinkGeneration) NUMBER(nvmlDeviceGetMaxPcieLinkWidth) NUMBER(nvmlDeviceGetPcieReplayCounter)
+NUMBER(nvmlDeviceGetPersistenceMode) NUMBER(nvmlDeviceGetComputeMode) NUMBER(nvmlDeviceGetDisplayMode)
+NUMBER(nvmlDeviceGetDisplayActive) NUMBER(nvmlDeviceGetArchitecture) NUMBER(nvmlDeviceGetBrand)
+NUMBER(nvmlDeviceGetMaxMigDeviceCount) NUMBER(nvmlDeviceGetGpuInstanceId) NUMBER(nvmlDeviceGetComputeInstanceId)
+NUMBER(nvmlDeviceGetNumGpuCores) NUMBER(nvmlDeviceGetRetiredPagesPendingStatus)
+PAIR(nvmlDeviceGetUtilizationRates) PAIR(nvmlDeviceGetEncoderUtilization) PAIR(nvmlDeviceGetDecoderUtilization)
+PAIR(nvmlDeviceGetPowerManagementLimitConstraints) PAIR(nvmlDeviceGetEccMode) PAIR(nvmlDeviceGetMigMode)
+PAIR(nvmlDeviceGetCudaComputeCapability) PAIR(nvmlDeviceGetGspFirmwareMode)
+LONG(nvmlDeviceGetTotalEnergyConsumption) LONG(nvmlDeviceGetCurrentClocksThrottleReasons)
+LONG(nvmlDeviceGetSupportedClocksThrottleReasons) LONG(nvmlDeviceGetSupportedEventTypes)
+STRING(nvmlDeviceGetName) STRING(nvmlDeviceGetUUID) STRING(nvmlDeviceGetSerial) STRING(nvmlDeviceGetVbiosVersion)
+
+int nvmlDeviceGetGspFirmwareVersion(device_t device, char *result) {
+    return string(device, "nvmlDeviceGetGspFirmwareVersion", 64, result);
+}
+
+int nvmlDeviceGetTotalEccErrors(device_t device, uint kind, uint lifetime, ulonglong *result) {
+    char argument[24];
+    sprintf(argument, "%u.%u", kind, lifetime);
+    return numbers(device, "nvmlDeviceGetTotalEccErrors", argument, 1, result);
+}
+
+int nvmlDeviceGetRemappedRows(device_t device, uint *corrected, uint *uncorrected, uint *pending, uint *failed_rows) {
+    ulonglong values[4];
+    int code = numbers(device, "nvmlDeviceGetRemappedRows", NULL, 4, values);
+    if (code) return code;
+    *corrected = values[0]; *uncorrected = values[1]; *pending = values[2]; *failed_rows = values[3];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetViolationStatus(device_t device, uint policy, ulonglong *result) {
+    char argument[16];
+    sprintf(argument, "%u", policy);
+    int code = numbers(device, "nvmlDeviceGetViolationStatus", argument, 1, result + 1);
+    if (!code) result[0] = (ulonglong)time(NULL) * 1000000;
+    return code;
+}
+
+int nvmlDeviceGetMarginTemperature(device_t device, uint *versioned) {
+    return versioned && versioned[0] == ((1u << 24) | 8)
+        ? number(device, "nvmlDeviceGetMarginTemperature", -1, versioned + 1) : 25;
+}
+
+int nvmlDeviceGetMemoryInfo(device_t device, ulonglong *result) { /* total, free, used; used holds the reserved part */
+    ulonglong values[4];
+    int code = numbers(device, "nvmlDeviceGetMemoryInfo", NULL, 4, values);
+    if (code) return code;
+    result[0] = values[0]; result[1] = values[2]; result[2] = values[1] + values[3];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetBAR1MemoryInfo(device_t device, ulonglong *result) { /* total, free, used */
+    return numbers(device, "nvmlDeviceGetBAR1MemoryInfo", NULL, 3, result);
+}
+
+int nvmlDeviceGetPciInfo_v3(device_t device, pci_t *result) {
+    char text[MAX_TEXT];
+    int code = ready(device, result);
+    if (code || (code = look(device, "nvmlDeviceGetPciInfo_v3", NULL, text))) return code;
+    memset(result, 0, sizeof *result);
+    if (sscanf(text, "%x:%x:%x", &result->domain, &result->bus, &result->device) != 3) return NO_DATA;
+    sprintf(result->legacy, "%04X:%02X:%02X.0", result->domain & 0xffff, result->bus & 0xff, result->device & 0xff);
+    sprintf(result->bus_id, "%08X:%02X:%02X.0", result->domain, result->bus & 0xff, result->device & 0xff);
+    return SUCCESS;
+}
+
+int nvmlDeviceGetIndex(device_t device, uint *result) {
+    int code = ready(device, result);
+    if (!code) *result = device->gpu;
+    return code;
+}
+
+/* ---- fields ---- */
+
+static int field_value(device_t device, field_t *field) {
+    char text[MAX_TEXT], name[24], scope[16], *digits;
+    sprintf(name, "field.%u", field->field);
+    sprintf(scope, "%u", field->scope);
+    int code = look(device, name, scope, text);
+    if (code) return code;
+    digits = strchr(text, ':');
+    digits = digits ? digits + 1 : text;
+    field->timestamp = (long long)time(NULL) * 1000000;
+    memset(&field->value, 0xAA, sizeof field->value); /* what the type does not cover is undefined */
+    if (!strncmp(text, "u32:", 4)) { field->type = 1; field->value.u32 = strtoul(digits, NULL, 0); }
+    else if (!strncmp(text, "i32:", 4)) { field->type = 5; field->value.i32 = atoi(digits); }
+    else if (!strncmp(text, "i64:", 4)) { field->type = 4; field->value.i64 = strtoll(digits, NULL, 0); }
+    else if (!strncmp(text, "u16:", 4)) { field->type = 6; field->value.u16 = strtoul(digits, NULL, 0); }
+    else if (!strncmp(text, "f64:", 4)) { field->type = 0; field->value.real = strtod(digits, NULL); }
+    else { field->type = 3; field->value.u64 = strtoull(digits, NULL, 0); }
+    return SUCCESS;
+}
+
+int nvmlDeviceGetFieldValues(device_t device, int count, field_t *fields) {
+    char text[MAX_TEXT];
+    int code = ready(device, fields);
+    if (code) return code;
+    code = look(device, "nvmlDeviceGetFieldValues", NULL, text);
+    if (code && code != NOT_SUPPORTED) return code;
+    for (int i = 0; i < count; i++) fields[i].status = field_value(device, fields + i);
+    return SUCCESS;
+}
+
+/* ---- processes ---- */
+
+static uint instance(const char *text) { return *text == '-' ? 0xffffffffu : strtoul(text, NULL, 0); }
+
+static int processes(device_t device, const char *function, const char *kind, uint *count, process_t *results) {
+    char text[MAX_TEXT], owner[48], key[32];
+    uint room, found = 0;
+    int code = ready(device, count);
+    if (code) return code;
+    code = look(device, function, NULL, text);
+    if (code && code != NOT_SUPPORTED) return code;
+    if (device->mig) sprintf(owner, "gpu.%d.mig.%d", device->gpu, device->mig - 1);
+    else sprintf(owner, "gpu.%d", device->gpu);
+    room = *count;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; sprintf(key, "process.%d", i), find(key); i++) {
+        snprintf(text, sizeof text, "%s", find(key));
+        char *rest = text, *part[6];
+        for (int j = 0; j < 6; j++) part[j] = (part[j] = strsep(&rest, ",")) ? part[j] : "-";
+        int here = !strcmp(part[0], owner) || (!device->mig && !strncmp(part[0], owner, strlen(owner)) &&
+                                               part[0][strlen(owner)] == '.');
+        if (!here || strcmp(part[1], kind)) continue;
+        if (found < room && results) {
+            results[found].pid = strtoul(part[2], NULL, 0);
+            results[found].memory = *part[3] == '-' ? ~0ull : strtoull(part[3], NULL, 0);
+            results[found].gpu_instance = instance(part[4]);
+            results[found].compute_instance = instance(part[5]);
+        }
+        found++;
+    }
+    pthread_mutex_unlock(&lock);
+    *count = found;
+    return found > room ? INSUFFICIENT_SIZE : SUCCESS;
+}
+
+#define PROCESSES(name, kind) int name(device_t device, uint *count, process_t *results) { \
+    return processes(device, #name, kind, count, results); }
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, "compute")
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, "graphics")
+PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v2, "mps")
+
+/* ---- the library and its devices ---- */
+
+int nvmlInit_v2(void) {
+    char text[MAX_TEXT];
+    int code = look(NULL, "nvmlInit_v2", NULL, text);
+    if (code && code != NOT_SUPPORTED) return code;
+    initialized++;
+    return SUCCESS;
+}
+
+int nvmlInitWithFlags(uint flags) { (void)flags; return nvmlInit_v2(); }
+
+int nvmlShutdown(void) {
+    if (!initialized) return UNINITIALIZED;
+    initialized--;
+    return SUCCESS;
+}
+
+const char *nvmlErrorString(int code) { return code ? "an error of the stand-in" : "Success"; }
+
+static int system_text(const char *function, uint length, char *result) {
+    char text[MAX_TEXT];
+    if (!initialized) return UNINITIALIZED;
+    int code = look(NULL, function, NULL, text);
+    if (code) return code;
+    if (strlen(text) + 1 > length) return INSUFFICIENT_SIZE;
+    strcpy(result, text);
+    return SUCCESS;
+}
+
+#define SYSTEM(name) int name(char *result, uint length) { return system_text(#name, length, result); }
+SYSTEM(nvmlSystemGetDriverVersion) SYSTEM(nvmlSystemGetNVMLVersion)
+
+int nvmlSystemGetCudaDriverVersion_v2(int *result) {
+    char text[MAX_TEXT];
+    int code = system_text("nvmlSystemGetCudaDriverVersion_v2", MAX_TEXT, text);
+    if (!code) *result = atoi(text);
+    return code;
+}
+
+int nvmlSystemGetCudaDriverVersion(int *result) { return nvmlSystemGetCudaDriverVersion_v2(result); }
+
+int nvmlDeviceGetCount_v2(uint *result) {
+    char text[MAX_TEXT];
+    if (!initialized) return UNINITIALIZED;
+    int code = look(NULL, "nvmlDeviceGetCount_v2", NULL, text);
+    if (!code) *result = atoi(text);
+    return code;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(uint index, device_t *result) {
+    char text[MAX_TEXT];
+    uint count;
+    int code = nvmlDeviceGetCount_v2(&count);
+    if (code) return code;
+    if (index >= count || index >= MAX_GPUS) return INVALID_ARGUMENT;
+    devices[index][0].gpu = index;
+    devices[index][0].mig = 0;
+    code = look(&devices[index][0], "nvmlDeviceGetHandleByIndex_v2", NULL, text);
+    if (code && code != NOT_SUPPORTED) return code;
+    *result = &devices[index][0];
+    return SUCCESS;
+}
+
+static int by_text(const char *function, const char *wanted, device_t *result) {
+    char text[MAX_TEXT];
+    uint count;
+    int code = nvmlDeviceGetCount_v2(&count);
+    for (uint i = 0; !code && i < count && i < MAX_GPUS; i++) {
+        device_t device;
+        if (nvmlDeviceGetHandleByIndex_v2(i, &device) || look(device, function, NULL, text)) continue;
+        if (!strcmp(text, wanted)) { *result = device; return SUCCESS; }
+    }
+    return code ? code : NOT_FOUND;
+}
+
+int nvmlDeviceGetHandleByUUID(const char *uuid, device_t *result) { return by_text("nvmlDeviceGetUUID", uuid, result); }
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, device_t *result) {
+    return by_text("nvmlDeviceGetPciInfo_v3", bus_id, result);
+}
+
+int nvmlDeviceIsMigDeviceHandle(device_t device, uint *result) {
+    int code = ready(device, result);
+    if (!code) *result = device->mig != 0;
+    return code;
+}
+
+int nvmlDeviceGetMigDeviceHandleByIndex(device_t device, uint index, device_t *result) {
+    char text[MAX_TEXT];
+    int code = ready(device, result);
+    if (code) return code;
+    if (index >= MAX_MIGS) return INVALID_ARGUMENT;
+    device_t mig = &devices[device->gpu][index + 1];
+    mig->gpu = device->gpu;
+    mig->mig = index + 1;
+    code = look(mig, "nvmlDeviceGetUUID", NULL, text);
+    if (code) return code == NOT_SUPPORTED ? NOT_FOUND : code;
+    *result = mig;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device_t device, device_t *result) {
+    int code = ready(device, result);
+    if (!code) *result = &devices[device->gpu][0];
+    return code;
+}
+
+/* ---- events ---- */
+
+static int event_count(void) {
+    char key[32];
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    refresh();
+    while (sprintf(key, "event.%d", count), find(key)) count++;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+int nvmlEventSetCreate(event_set_t *result) {
+    if (!initialized) return UNINITIALIZED;
+    *result = calloc(1, sizeof **result);
+    (*result)->next = event_count(); /* events before this call are not recorded */
+    return SUCCESS;
+}
+
+int nvmlEventSetFree(event_set_t set) { free(set); return SUCCESS; }
+
+int nvmlDeviceRegisterEvents(device_t device, ulonglong types, event_set_t set) {
+    ulonglong supported;
+    int code = nvmlDeviceGetSupportedEventTypes(device, &supported);
+    if (code) return code;
+    if (types & ~supported) return NOT_SUPPORTED;
+    set->types[device->gpu] |= types;
+    return SUCCESS;
+}
+
+int nvmlEventSetWait_v2(event_set_t set, event_t *result, uint timeout_ms) {
+    char text[MAX_TEXT], key[32];
+    for (uint waited = 0;; waited += 5) {
+        if (!initialized) return UNINITIALIZED;
+        int code = look(NULL, "nvmlEventSetWait_v2", NULL, text);
+        if (code && code != NOT_SUPPORTED) return code;
+        sprintf(key, "event.%d", set->next);
+        while (!look(NULL, key, NULL, text)) {
+            char *rest = text, *part[4];
+            for (int i = 0; i < 4; i++) part[i] = (part[i] = strsep(&rest, ",")) ? part[i] : "-";
+            int gpu = atoi(part[0]);
+            sprintf(key, "event.%d", ++set->next);
+            if (!(set->types[gpu] & strtoull(part[1], NULL, 0))) continue;
+            result->device = &devices[gpu][0];
+            result->type = strtoull(part[1], NULL, 0);
+            result->data = strtoull(part[2], NULL, 0);
+            result->gpu_instance = instance(part[3]);
+            result->compute_instance = 0xffffffffu;
+            return SUCCESS;
+        }
+        if (waited >= timeout_ms) return TIMEOUT;
+        usleep(5000);
+    }
+}
+
+/* ---- what drivers of the 470 line do not have ---- */
+#ifndef OLD_DRIVER
+LONG(nvmlDeviceGetCurrentClocksEventReasons) LONG(nvmlDeviceGetSupportedClocksEventReasons)
+NUMBER(nvmlDeviceGetAddressingMode)
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, "compute")
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, "graphics")
+PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v3, "mps")
+
+int nvmlDeviceGetRunningProcessDetailList(device_t device, void *result) { (void)device; (void)result; return NOT_SUPPORTED; }
+int nvmlDeviceGetConfComputeMemSizeInfo(device_t device, void *result) { (void)device; (void)result; return NOT_SUPPORTED; }
+
+int nvmlDeviceGetTemperatureV(device_t device, uint *versioned) { /* version, sensor, temperature */
+    return versioned && versioned[0] == ((1u << 24) | 12)
+        ? number(device, "nvmlDeviceGetTemperatureV", versioned[1], versioned + 2) : 25;
+}
+
+int nvmlDeviceGetMemoryInfo_v2(device_t device, ulonglong *result) { /* version, total, reserved, free, used */
+    ulonglong values[4];
+    if (!result || (uint)result[0] != ((2u << 24) | 40)) return 25;
+    int code = numbers(device, "nvmlDeviceGetMemoryInfo_v2", NULL, 4, values);
+    if (code == NOT_SUPPORTED) code = numbers(device, "nvmlDeviceGetMemoryInfo", NULL, 4, values);
+    if (code) return code;
+    for (int i = 0; i < 4; i++) result[i + 1] = values[i];
+    return SUCCESS;
+}
+
+/* GPU performance monitoring: a sample holds the percentage that the state names. */
+int nvmlGpmQueryDeviceSupport(device_t device, uint *versioned) {
+    if (!versioned || versioned[0] != 1) return 25;
+    int code = number(device, "nvmlGpmQueryDeviceSupport", -1, versioned + 1);
+    if (code == NOT_SUPPORTED) { versioned[1] = 0; return SUCCESS; }
+    return code;
+}
+
+int nvmlGpmSampleAlloc(sample_t *result) { *result = calloc(1, sizeof **result); return SUCCESS; }
+int nvmlGpmSampleFree(sample_t sample) { free(sample); return SUCCESS; }
+
+int nvmlGpmMigSampleGet(device_t device, uint gpu_instance, sample_t sample) {
+    char argument[16];
+    sprintf(argument, "%u", gpu_instance);
+    int code = numbers(device, "nvmlGpmMigSampleGet", argument, 1, &sample->reading);
+    sample->taken = !code;
+    return code;
+}
+
+typedef struct { uint id; int status; double value; const char *names[3]; } gpm_metric_t;
+typedef struct { uint version, count; sample_t first, second; gpm_metric_t metrics[]; } gpm_metrics_t;
+
+int nvmlGpmMetricsGet(gpm_metrics_t *request) {
+    if (!initialized) return UNINITIALIZED;
+    if (request->version != 1) return 25;
+    if (!request->first->taken || !request->second->taken) return INVALID_ARGUMENT;
+    for (uint i = 0; i < request->count; i++) { /* metric 1: percent of time that any engine was busy */
+        gpm_metric_t *metric = request->metrics + i;
+        metric->status = metric->id == 1 ? SUCCESS : NOT_SUPPORTED;
+        metric->value = (double)request->second->reading;
+    }
+    return SUCCESS;
+}
+#endif
