@@ -67,7 +67,7 @@ def parse_config(text: str, path: str) -> ConfigFile:
         root = loader.get_single_node()
         return _from_root(loader, root, path)
     except yaml.reader.ReaderError as error:
-        raise ConfigError(f"{path}: a character that YAML does not allow: {error.character!r}", hint=_HINT) from None
+        raise ConfigError(f"{path}: a character that YAML does not allow: {_code(error)}", hint=_HINT) from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(_explain(error, path), hint=_HINT) from None
     except (ValueError, RecursionError) as error:
@@ -117,6 +117,11 @@ def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], faults: list[st
             faults.append(f"{line}: key {key.value!r} stands twice (first on line {lines[place]})")
         lines[place] = line
         _walk(value, place, lines, faults, seen)
+
+
+def _code(error: yaml.reader.ReaderError) -> str:
+    character: int | str = error.character
+    return f"U+{character if isinstance(character, int) else ord(character):04X}"
 
 
 def _explain(error: yaml.MarkedYAMLError, path: str) -> str:

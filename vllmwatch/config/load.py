@@ -147,18 +147,18 @@ def _unknown_variables(environment: Mapping[str, str]) -> Iterable[str]:
         if not name.startswith(ENVIRONMENT_PREFIX) or name in {*known, FILE_VARIABLE, STATE_VARIABLE}:
             continue
         if not name.startswith(_FOREIGN_PREFIXES):
-            yield f"{name}: unknown variable{_nearest(name, known)}"
+            near = difflib.get_close_matches(
+                name.removeprefix(ENVIRONMENT_PREFIX), [key.upper() for key in _BY_KEY], n=1
+            )
+            yield f"{name}: unknown variable{f'; did you mean {ENVIRONMENT_PREFIX}{near[0]}?' if near else ''}"
 
 
 def _unknown_keys(content: ConfigFile) -> Iterable[str]:
     for key in content.values:
         if key not in _BY_KEY:
-            yield f"{content.path}:{content.lines[key,]}: unknown key {key!r}{_nearest(key, _BY_KEY)}"
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+            near = difflib.get_close_matches(key, _BY_KEY, n=1)
+            mend = f"; did you mean {near[0]!r}?" if near else ""
+            yield f"{content.path}:{content.lines[key,]}: unknown key {key!r}{mend}"
 
 
 def _contradictions(held: Mapping[str, Held]) -> Iterable[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from vllmwatch.catalog.settings import KEPT_LABELS, TARGET_KEYS
 from vllmwatch.config.given import FaultsError, Given
 from vllmwatch.config.values import describe, read_value, split_list
-from vllmwatch.sources.address import Address, parse_address, target_from_address
+from vllmwatch.sources.address import Address, mask_credentials, parse_address, target_from_address
 from vllmwatch.sources.target import Access, Origin, Target
 from vllmwatch.spec.setting import Form, Setting
 
@@ -32,8 +32,9 @@ class TargetReader:
         except ValueError as error:
             raise FaultsError(f"{given.where}: targets: {error}") from None
         if not isinstance(entries, list | tuple):
-            advice = f"; write [{entries}]" if isinstance(entries, str) and "@" not in entries else ""
-            raise FaultsError(f"{given.where}: targets: {Form.TARGETS} is asked for, not {describe(entries)}{advice}")
+            shown = mask_credentials(entries) if isinstance(entries, str) else entries
+            advice = f"; write [{shown}]" if isinstance(entries, str) else ""
+            raise FaultsError(f"{given.where}: targets: {Form.TARGETS} is asked for, not {describe(shown)}{advice}")
         faults: list[str] = []
         found: list[tuple[str, Target]] = []
         for index, entry in enumerate(entries):

@@ -92,7 +92,7 @@ def _read_boolean(setting: Setting, given: Given) -> bool:
         return raw
     if given.textual and isinstance(raw, str) and raw.strip().lower() in _YES | _NO:
         return raw.strip().lower() in _YES
-    raise _mismatch(setting, raw, "; leave the quotes out" if str(raw).lower() in _YES | _NO else "")
+    raise _mismatch(setting, raw, "; leave the quotes out" if isinstance(raw, str) else "")
 
 
 def _read_whole_number(setting: Setting, given: Given) -> int:

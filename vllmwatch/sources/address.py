@@ -10,7 +10,7 @@ from vllmwatch.sources.target import Access, Origin, Target
 
 METRICS_PATH = "/metrics"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_USER_INFO = re.compile(r"//[^/@]*@")
+_USER_INFO = re.compile(r"//.*@", re.DOTALL)
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]")
 
 
