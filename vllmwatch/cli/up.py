@@ -1,0 +1,57 @@
+"""`vllmwatch up`: options in, the stack out."""
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vllmwatch.config import find_file, load_config
+from vllmwatch.stack.up import UpOptions
+from vllmwatch.stack.up import up as run_stack
+
+Listen = Annotated[str | None, typer.Option(help="Where the exporter listens (host:port).", show_default=False)]
+Targets = Annotated[list[str] | None, typer.Option("--target", help="A vLLM server to scrape; may be repeated.")]
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="The configuration file of the exporter.")]
+Discover = Annotated[bool, typer.Option(help="Whether the vLLM servers on this host are found by themselves.")]
+PrometheusPort = Annotated[int, typer.Option(min=1, max=65535, help="Port of Prometheus; the next free one if taken.")]
+WithPrometheus = Annotated[bool, typer.Option("--prometheus/--no-prometheus", help="Whether Prometheus is started.")]
+Retention = Annotated[str, typer.Option(help="How long Prometheus keeps samples.")]
+State = Annotated[Path, typer.Option(envvar="VLLMWATCH_STATE", help="Folder for programs, data and logs.")]
+
+
+def up(
+    *,
+    listen: Listen = None,
+    targets: Targets = None,
+    config: ConfigFile = None,
+    discover: Discover = True,
+    prometheus_port: PrometheusPort = 9090,
+    with_prometheus: WithPrometheus = True,
+    retention: Retention = "15d",
+    state: State = Path(".vllmwatch"),
+) -> None:
+    """Start the exporter and Prometheus, say which GPUs and vLLM servers were found, and run until Ctrl-C."""
+    given: dict[str, object] = {} if listen is None else {"listen": listen}
+    directory = Path.cwd()
+    # Read here too, so that a fault in the configuration is said before anything starts.
+    settings = load_config(
+        {**given, **({"targets": targets} if targets else {})},
+        os.environ,
+        file=find_file(config, os.environ, directory),
+        hostname=socket.gethostname(),
+        directory=directory,
+    )
+    passed_on = [part for target in targets or [] for part in ("--target", target)]
+    passed_on += [] if config is None else ["--config", str(config)]
+    passed_on += [] if discover else ["--no-discover"]
+    options = UpOptions(
+        state=state,
+        listen=None if settings.origins["listen"] == "default" else settings.listen,
+        prometheus_port=prometheus_port,
+        with_prometheus=with_prometheus,
+        retention=retention,
+        exporter_arguments=tuple(passed_on),
+    )
+    run_stack(options, typer.echo)

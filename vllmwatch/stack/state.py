@@ -1,0 +1,50 @@
+"""The state directory of `vllmwatch up`: what lies where, and that one `up` at a time uses it."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vllmwatch.errors import StartError
+
+
+class StateDirectory:
+    """A folder for everything that `vllmwatch up` writes; made where it is missing.
+
+    Raises StartError where it cannot be made.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        self.programs = self.root / "prometheus"
+        self.prometheus_config = self.root / "up" / "prometheus.yml"
+        self.prometheus_data = self.root / "up" / "prometheus-data"
+        self.logs = self.root / "up" / "logs"
+        try:
+            for folder in (self.programs, self.prometheus_data, self.logs):
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StartError(
+                f"{self.root} cannot be used: {error.strerror}", hint="name a folder that you may write with --state"
+            ) from error
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the directory; raises StartError where another process does.
+
+        The kernel lets go of the lock when its holder ends, however it ends: a file left behind locks nobody out.
+        """
+        with (self.root / "up" / "lock").open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                lock.seek(0)
+                raise StartError(
+                    f"`vllmwatch up` already runs on {self.root} (process {lock.read().strip() or 'unknown'})",
+                    hint="stop it first, or give this one a folder of its own with --state",
+                ) from error
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
+            yield

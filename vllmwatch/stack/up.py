@@ -1,0 +1,156 @@
+"""`vllmwatch up`: the exporter and Prometheus as child processes, until a signal or the end of one of them."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from types import FrameType
+
+from vllmwatch.errors import StartError
+from vllmwatch.stack.address import Address, next_free, parse_address
+from vllmwatch.stack.child import Child
+from vllmwatch.stack.http import is_free, is_ok, read_json
+from vllmwatch.stack.prometheus import Say, find
+from vllmwatch.stack.prometheus_config import prometheus_command, prometheus_config
+from vllmwatch.stack.state import StateDirectory
+from vllmwatch.stack.summary import summary
+
+DEFAULT_LISTEN = "127.0.0.1:9836"
+_POLL_SECONDS = 0.2
+# A first sample of a host with many slow targets takes a while; Prometheus reads its log of writes at the start.
+_EXPORTER_READY_SECONDS = 60.0
+_PROMETHEUS_READY_SECONDS = 300.0
+# Prometheus writes its head block when it is asked to end.
+_GRACE_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    """What the user asked for; `listen` is None where the default stands and may move to the next free port.
+
+    `exporter_arguments` are passed on to `vllmwatch exporter` as they are; `retention` is a Prometheus duration.
+    """
+
+    state: Path
+    listen: str | None = None
+    prometheus_port: int = 9090
+    with_prometheus: bool = True
+    retention: str = "15d"
+    exporter_arguments: tuple[str, ...] = ()
+
+
+@contextmanager
+def stopping_signals() -> Iterator[Event]:
+    """Turn SIGINT and SIGTERM into an event while the context lasts."""
+    stopped = Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class Stack:
+    """The children of one `vllmwatch up`; `say` is told each line that the user should read."""
+
+    def __init__(self, options: UpOptions, state: StateDirectory, stopped: Event, say: Say) -> None:
+        self._options = options
+        self._state = state
+        self._stopped = stopped
+        self._say = say
+        self._children: list[Child] = []
+
+    def run(self) -> None:
+        """Start everything, say what was found, and wait; returns after a signal, raises StartError on a fault."""
+        try:
+            exporter = self._start_exporter()
+            prometheus = self._start_prometheus(exporter) if self._options.with_prometheus else None
+            if not self._stopped.is_set():
+                self._report(exporter, prometheus)
+            while not self._stopped.wait(_POLL_SECONDS):
+                self._check_children()
+            self._say("Stopping")
+        finally:
+            for child in reversed(self._children):
+                child.stop(_GRACE_SECONDS)
+
+    def _start_exporter(self) -> Address:
+        wanted = parse_address(self._options.listen or DEFAULT_LISTEN)
+        address = self._free(wanted, "exporter", movable=self._options.listen is None)
+        arguments = ("exporter", "--listen", str(address), *self._options.exporter_arguments)
+        self._start("exporter", [sys.executable, "-m", "vllmwatch", *arguments])
+        self._wait_ready("exporter", f"{address.url}/-/ready", _EXPORTER_READY_SECONDS)
+        return address
+
+    def _start_prometheus(self, exporter: Address) -> Address | None:
+        if self._stopped.is_set():
+            return None
+        program = find(self._state.programs, self._say)
+        address = self._free(Address("127.0.0.1", self._options.prometheus_port), "Prometheus", movable=True)
+        config, data = self._state.prometheus_config, self._state.prometheus_data
+        config.write_text(prometheus_config(exporter))
+        command = prometheus_command(program.path, config, data, address, self._options.retention)
+        self._say(f"Prometheus {program.version} ({program.path})")
+        self._start("prometheus", command)
+        self._wait_ready("prometheus", f"{address.url}/-/ready", _PROMETHEUS_READY_SECONDS)
+        return address
+
+    def _free(self, wanted: Address, name: str, *, movable: bool) -> Address:
+        address = next_free(wanted, is_free, tries=20 if movable else 1)
+        if address is None:
+            raise StartError(f"the {name} cannot listen on {wanted}: it is taken", hint="name another port")
+        if address != wanted:
+            self._say(f"{wanted} is taken: {name} listens on {address}")
+        return address
+
+    def _start(self, name: str, command: Sequence[str]) -> None:
+        self._children.append(Child(name, command, self._state.logs / f"{name}.log"))
+
+    def _wait_ready(self, name: str, url: str, timeout_seconds: float) -> None:
+        deadline = time.monotonic() + timeout_seconds
+        while not is_ok(url):
+            self._check_children()
+            if self._stopped.wait(_POLL_SECONDS):
+                return
+            if time.monotonic() > deadline:
+                raise StartError(
+                    f"{name} is not ready after {timeout_seconds:.0f} s ({url})",
+                    hint=f"its log: {self._state.logs / name}.log",
+                )
+
+    def _check_children(self) -> None:
+        for child in self._children:
+            if child.exit_status is not None:
+                for line in child.last_words():
+                    self._say(f"  {child.name}: {line}")
+                raise StartError(
+                    f"{child.name} ended by itself ({_ending(child.exit_status)})", hint=f"its log: {child.log.path}"
+                )
+
+    def _report(self, exporter: Address, prometheus: Address | None) -> None:
+        for line in summary(read_json(f"{exporter.url}/api/v1/fleet")):
+            self._say(line)
+        self._say(f"Exporter:   {exporter.url}/metrics")
+        if prometheus is not None:
+            self._say(f"Prometheus: {prometheus.url}/")
+        self._say(f"Logs and data: {self._state.root / 'up'}. Ctrl-C stops everything.")
+
+
+def _ending(status: int) -> str:
+    return f"exit status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
+
+
+def up(options: UpOptions, say: Say) -> None:
+    """Run the stack until SIGINT or SIGTERM; raises StartError where it cannot start or one of its parts ends."""
+    state = StateDirectory(options.state)
+    with stopping_signals() as stopped, state.held():
+        Stack(options, state, stopped, say).run()
