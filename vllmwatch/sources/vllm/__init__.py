@@ -1,0 +1,1 @@
+"""One vLLM server's metrics page: fetched, and read line by line."""

@@ -1,0 +1,302 @@
+"""One GET of a vLLM server's page, bounded in time, size and redirects; a failure is a value.
+
+urllib3 is used directly: requests, which stands on it, costs three times its processor time for a page of this size,
+which would break the budget of a scrape. It is imported here alone.
+"""
+
+import base64
+import contextlib
+import socket
+import ssl
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionError, SSLError
+from urllib3.exceptions import TimeoutError as Urllib3TimeoutError
+from urllib3.response import BaseHTTPResponse
+
+from vllmwatch.sources.target import Access, Target
+from vllmwatch.spec.reason import Reason
+
+_ACCEPT = "text/plain;version=0.0.4;q=1,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
+_CHUNK_BYTES = 1 << 16
+_OK = 200
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_REFUSALS = frozenset({401, 403})
+_PLAIN_ENCODINGS = frozenset({"", "identity"})
+_ZIPPED_ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+# 32 + 15: zlib finds out by itself whether the stream is gzip or zlib.
+_EITHER_ZIP = 47
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one fetch may cost: bytes of the body, unpacked, and redirects in a row."""
+
+    body_bytes: int = 32 << 20
+    redirects: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A page as it came. `complete` is false where the connection closed before the body's announced end."""
+
+    body: bytes
+    openmetrics: bool
+    complete: bool
+    duration_seconds: float
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no page: a reason of the fixed list, and what exactly happened, for people."""
+
+    reason: Reason
+    detail: str
+    duration_seconds: float
+
+
+class _RefusedError(Exception):
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class Fetcher:
+    """Fetches from one target over one kept-open connection.
+
+    One fetch at a time. `abort` may be called from another thread: it ends the fetch under way, whatever it waits
+    for. The clock is monotonic, in seconds.
+    """
+
+    def __init__(self, target: Target, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._target = target
+        self._limits = limits
+        self._clock = clock
+        self._connection: HTTPConnection | None = None
+        self._tls: ssl.SSLContext | None = None
+        self._aborted = False
+
+    def fetch(self, deadline: float, path: str | None = None) -> Fetched | Failure:
+        """Fetch the target's page, or another path of the same server, before the deadline."""
+        started = self._clock()
+        self._aborted = False
+        url = self._target.url if path is None else urljoin(self._target.url, path)
+        try:
+            body, content_type, complete = self._follow(url, deadline)
+        except Exception as error:  # noqa: BLE001  whatever a server does to us, it is data
+            self.close()
+            reason, detail = _explain(error)
+            if self._aborted or self._clock() >= deadline:
+                reason = Reason.TIMEOUT
+            return Failure(reason, detail, self._clock() - started)
+        duration = self._clock() - started
+        return Fetched(_as_utf8(body, content_type), "openmetrics-text" in content_type, complete, duration, url)
+
+    def abort(self) -> None:
+        """End the fetch under way from another thread."""
+        self._aborted = True
+        connection = self._connection
+        sock = connection.sock if connection is not None else None
+        if sock is not None:
+            # An error here says that it is closed already, which is what was wanted.
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Close the connection; the next fetch opens a new one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _follow(self, url: str, deadline: float) -> tuple[bytes, str, bool]:
+        seen = {url}
+        for _ in range(self._limits.redirects + 1):
+            response = self._request(url, deadline)
+            if response.status not in _REDIRECTS:
+                return self._read(response, deadline)
+            location = urljoin(url, response.headers.get("Location", ""))
+            self._finish(response)
+            if urlsplit(location)[:2] != urlsplit(url)[:2]:
+                raise _RefusedError(Reason.REDIRECT, f"{url} redirects to another host, {location}")
+            if location in seen:
+                raise _RefusedError(Reason.REDIRECT, f"{url} redirects in a loop")
+            seen.add(location)
+            url = location
+        raise _RefusedError(Reason.REDIRECT, f"more than {self._limits.redirects} redirects in a row")
+
+    def _request(self, url: str, deadline: float) -> BaseHTTPResponse:
+        parts = urlsplit(url)
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        headers = {
+            "Accept": _ACCEPT,
+            "Accept-Encoding": "gzip, identity",
+            "User-Agent": "vllmwatch",
+            **_authorization(self._target.access),
+        }
+        reused = self._connection is not None and self._connection.is_connected
+        try:
+            return self._send(path, headers, deadline)
+        except (HTTPError, OSError):
+            # A kept-open connection may have been closed by the server in the meantime.
+            if not reused or self._aborted or self._clock() >= deadline:
+                raise
+            self.close()
+            return self._send(path, headers, deadline)
+
+    def _send(self, path: str, headers: dict[str, str], deadline: float) -> BaseHTTPResponse:
+        remaining = deadline - self._clock()
+        if remaining <= 0:
+            raise TimeoutError("no time was left")
+        if self._connection is not None and not self._connection.is_connected:
+            self.close()
+        connection = self._connection or self._connect()
+        self._connection = connection
+        connection.timeout = remaining
+        if connection.sock is not None:
+            connection.sock.settimeout(remaining)
+        connection.request("GET", path, headers=headers, preload_content=False, decode_content=False)
+        return connection.getresponse()
+
+    def _connect(self) -> HTTPConnection:
+        parts = urlsplit(self._target.url)
+        host = parts.hostname or ""
+        if parts.scheme == "https":
+            if self._tls is None:
+                self._tls = _tls_context(self._target.access)
+            return HTTPSConnection(host, parts.port or 443, ssl_context=self._tls)
+        return HTTPConnection(host, parts.port or 80)
+
+    def _read(self, response: BaseHTTPResponse, deadline: float) -> tuple[bytes, str, bool]:
+        if response.status != _OK:
+            self.close()
+            reason = Reason.UNAUTHORIZED if response.status in _REFUSALS else Reason.HTTP_STATUS
+            raise _RefusedError(reason, f"HTTP {response.status} {response.reason or ''}".rstrip())
+        unpack = _unpacker(response.headers.get("Content-Encoding", ""), self._limits.body_bytes)
+        chunks: list[bytes] = []
+        size = 0
+        complete = True
+        try:
+            while chunk := response.read1(_CHUNK_BYTES):
+                unpacked = unpack(chunk)
+                size += len(unpacked)
+                if size > self._limits.body_bytes:
+                    raise _RefusedError(Reason.TOO_LARGE, f"the body is over {self._limits.body_bytes} bytes")
+                chunks.append(unpacked)
+                if self._clock() >= deadline:
+                    raise TimeoutError(f"{size} bytes came before the deadline")
+        except (HTTPError, ConnectionError) as error:
+            if isinstance(error, Urllib3TimeoutError) or self._aborted:
+                raise
+            complete = False
+        if not complete or response.headers.get("Connection", "").lower() == "close":
+            self.close()
+        return b"".join(chunks), response.headers.get("Content-Type", "").lower(), complete
+
+    def _finish(self, response: BaseHTTPResponse) -> None:
+        """Read away a redirect's short body, so that the connection can be used again."""
+        if int(response.headers.get("Content-Length", _CHUNK_BYTES)) < _CHUNK_BYTES:
+            response.read()
+        else:
+            self.close()
+
+
+def _authorization(access: Access) -> dict[str, str]:
+    if access.bearer_token_file or access.bearer_token:
+        token = _secret(access.bearer_token_file) if access.bearer_token_file else access.bearer_token
+        return {"Authorization": f"Bearer {token}"}
+    if access.username is not None:
+        password = _secret(access.password_file) if access.password_file else access.password or ""
+        pair = base64.b64encode(f"{access.username}:{password}".encode()).decode("ascii")
+        return {"Authorization": f"Basic {pair}"}
+    return {}
+
+
+def _secret(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise _RefusedError(Reason.CREDENTIALS, f"{path} cannot be read: {error}") from error
+
+
+def _tls_context(access: Access) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=access.ca_file)
+        if access.cert_file:
+            context.load_cert_chain(access.cert_file, access.key_file)
+    except (OSError, ssl.SSLError) as error:
+        raise _RefusedError(Reason.CREDENTIALS, f"a certificate or key file cannot be used: {error}") from error
+    if access.insecure_skip_verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _unpacker(encoding: str, most_bytes: int) -> Callable[[bytes], bytes]:
+    """Return what undoes a Content-Encoding, never giving back more than one byte over the limit."""
+    encoding = encoding.strip().lower()
+    if encoding in _PLAIN_ENCODINGS:
+        return lambda chunk: chunk
+    if encoding not in _ZIPPED_ENCODINGS:
+        raise _RefusedError(Reason.ENCODING, f"Content-Encoding {encoding!r} was not asked for")
+    unzip = zlib.decompressobj(_EITHER_ZIP)
+
+    def unpack(chunk: bytes) -> bytes:
+        try:
+            return unzip.decompress(chunk, most_bytes + 1)
+        except zlib.error as error:
+            raise _RefusedError(Reason.ENCODING, f"the compressed body is broken: {error}") from error
+
+    return unpack
+
+
+def _as_utf8(body: bytes, content_type: str) -> bytes:
+    """Return the body in UTF-8 where it is not, and says in what else it is."""
+    _, _, charset = content_type.partition("charset=")
+    charset = charset.split(";")[0].strip().strip('"')
+    if charset in {"", "utf-8", "utf8", "us-ascii"}:
+        return body
+    try:
+        return body.decode(charset).encode()
+    except (LookupError, UnicodeError):
+        return body
+
+
+def _explain(error: Exception) -> tuple[Reason, str]:
+    if isinstance(error, _RefusedError):
+        return error.reason, error.detail
+    causes = _causes(error)
+    for kinds, reason in _EXPLANATIONS:
+        for cause in causes:
+            if isinstance(cause, kinds):
+                return reason, f"{type(cause).__name__}: {cause}"
+    return Reason.INTERNAL, f"{type(error).__name__}: {error}"
+
+
+_EXPLANATIONS: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
+    ((NameResolutionError, socket.gaierror), Reason.UNRESOLVED),
+    ((SSLError, ssl.SSLError), Reason.TLS),
+    ((ConnectionRefusedError,), Reason.REFUSED),
+    ((TimeoutError, Urllib3TimeoutError), Reason.TIMEOUT),
+    ((ConnectionError, urllib3.exceptions.ProtocolError), Reason.CLOSED),
+    ((NewConnectionError, OSError), Reason.UNREACHABLE),
+    ((HTTPError,), Reason.CLOSED),
+)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an error and what led to it, the outermost first."""
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found:
+        found.append(current)
+        current = current.__cause__ or current.__context__
+    return found
