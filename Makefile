@@ -1,0 +1,86 @@
+# `make up` and `make test` set up everything that they need; `make help` lists the rest.
+# Variables: PYTHON (the Python to build on), VLLMWATCH_STATE (where programs, data and logs lie), UP (options of
+# `vllmwatch up`), TESTS (what pytest is given), TORCH_INDEX_URL (PyTorch's index of CPU wheels, for the tests).
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+export VLLMWATCH_STATE ?= $(CURDIR)/.vllmwatch
+UP ?=
+TESTS ?= tests
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-virtualenv
+RUN_STAMP := $(VENV)/installed-run
+TEST_STAMP := $(VENV)/installed-test
+
+# The newest pip resolver is not needed: every package and its hash is in the lock.
+UV := 0.13.9
+UV_COMPILE := $(VLLMWATCH_STATE)/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --custom-compile-command 'make lock'
+
+.PHONY: help up test test-all check peers bench lock clean
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+up: $(RUN_STAMP) ## Set up, then run exporter and Prometheus for the GPUs and vLLM servers of this host
+	@exec $(BIN)/vllmwatch up $(UP)
+
+test: $(TEST_STAMP) peers ## Set up everything, check the code, run all tests but the long ones
+	@$(MAKE) check
+	$(BIN)/vllmwatch generate --check
+	$(BIN)/python -m pytest -m "not long" $(TESTS)
+
+test-all: $(TEST_STAMP) peers ## As test, with the long tests
+	@$(MAKE) check
+	$(BIN)/vllmwatch generate --check
+	$(BIN)/python -m pytest $(TESTS)
+
+check: $(TEST_STAMP) ## Lint, format and types alone
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+# What cannot be had is said here and again as the reason of each skipped test (a failure in CI).
+peers: $(TEST_STAMP) ## Set up the real vLLM and the two Prometheus versions of the tests
+	@$(BIN)/python -m tests.real.prometheus_programs || true
+	@$(BIN)/python -m tests.real.vllm_environment || true
+
+bench: $(TEST_STAMP) ## Measure the exporter's budgets
+	$(BIN)/python -m tests.bench
+
+lock: $(VLLMWATCH_STATE)/lock/bin/uv ## Pin the newest allowed version of every dependency with its hashes
+	$(UV_COMPILE) requirements/build.in -o requirements/build.txt
+	$(UV_COMPILE) pyproject.toml -o requirements/run.txt
+	$(UV_COMPILE) pyproject.toml --group test -c requirements/run.txt -o requirements/test.txt
+	$(UV_COMPILE) requirements/vllm.in --override requirements/vllm-override.in -o requirements/vllm.txt
+
+clean: ## Remove environments, caches and what the tests set up; data of `make up` stays
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VLLMWATCH_STATE)/test $(VLLMWATCH_STATE)/lock
+	find vllmwatch tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@bash scripts/require $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_STAMP): requirements/run.txt requirements/build.txt pyproject.toml | $(VENV)/bin/python
+	$(PIP_INSTALL) --require-hashes -r requirements/build.txt
+	$(PIP_INSTALL) --require-hashes -r requirements/run.txt
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(TEST_STAMP): requirements/test.txt $(RUN_STAMP)
+	@bash scripts/require $(PYTHON) git compiler
+	$(PIP_INSTALL) --require-hashes -r requirements/test.txt
+	@touch $@
+
+$(VLLMWATCH_STATE)/lock/bin/uv:
+	@bash scripts/require $(PYTHON)
+	$(PYTHON) -m venv $(VLLMWATCH_STATE)/lock
+	$(VLLMWATCH_STATE)/lock/bin/pip install --quiet --disable-pip-version-check uv==$(UV)
