@@ -1,0 +1,94 @@
+"""Finds the vLLM servers on this host: reads processes and sockets, and asks the pure parts what they mean."""
+
+from dataclasses import dataclass
+
+import yaml
+
+from vllmwatch.sources.processes.flags import ServerFlags, read_flags
+from vllmwatch.sources.processes.locate import SERVING_ROLES, Sight, Unreachable, locate
+from vllmwatch.sources.processes.servers import PublishedPort, ServerTree, find_servers, published_ports
+from vllmwatch.sources.processes.sockets import Namespace, SocketReader
+from vllmwatch.sources.processes.table import Process, ProcessTable
+from vllmwatch.sources.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class FoundServer:
+    """A server on this host: its processes, and its targets (none for a part without a metrics page)."""
+
+    tree: ServerTree
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The servers on this host, and what kept some from being targets (a line each)."""
+
+    servers: tuple[FoundServer, ...]
+    problems: tuple[str, ...]
+
+
+class ServerFinder:
+    """Looks at this host, named `node`; each look costs one pass over the processes."""
+
+    def __init__(self, node: str, table: ProcessTable | None = None, sockets: SocketReader | None = None) -> None:
+        self._node = node
+        self._table = table or ProcessTable()
+        self._sockets = sockets or SocketReader()
+
+    def find(self) -> Found:
+        """Return the servers that are there now."""
+        processes = self._table.read()
+        trees = find_servers(processes)
+        if not trees:
+            return Found((), ())
+        published = self._published(processes)
+        servers, problems = [], []
+        for tree in trees:
+            try:
+                targets = locate(tree, self._flags(tree), self._look(tree), published, self._node)
+            except Unreachable as finding:
+                targets = ()
+                problems.append(str(finding))
+            servers.append(FoundServer(tree, targets))
+        return Found(tuple(servers), tuple(problems))
+
+    def _published(self, processes: tuple[Process, ...]) -> tuple[PublishedPort, ...]:
+        """Return the published ports that lead somewhere from where we are."""
+        return published_ports(entry for entry in processes if _is_proxy(entry) and self._shares(entry))
+
+    def _shares(self, process: Process) -> bool:
+        return self._sockets.shares_our_network(process.pid)
+
+    def _look(self, tree: ServerTree) -> Sight:
+        namespace: Namespace | None = self._sockets.namespace_of(tree.root.pid)
+        inodes: set[int] = set()
+        for pid in tree.pids(*SERVING_ROLES):
+            held = self._sockets.inodes_of(pid)
+            if held is None and pid == tree.root.pid:
+                return Sight(namespace, None)
+            inodes |= held or set()
+        return Sight(namespace, frozenset(inodes))
+
+    def _flags(self, tree: ServerTree) -> ServerFlags | None:
+        if tree.arguments is None:
+            return None
+        flags = read_flags(tree.arguments)
+        if flags.config_file is None:
+            return flags
+        text = self._sockets.read_in(tree.root.pid, flags.config_file)
+        return flags if text is None else read_flags(tree.arguments, flag_file(text))
+
+
+def flag_file(text: str) -> dict[str, str]:
+    """Return the flags in the text of a file for vLLM's --config; a switch that is off is left out."""
+    try:
+        parsed = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return {}
+    pairs = parsed.items() if isinstance(parsed, dict) else ()
+    return {str(key).replace("_", "-"): str(value) for key, value in pairs if value is not None and value is not False}
+
+
+def _is_proxy(process: Process) -> bool:
+    return bool(process.arguments) and process.arguments[0].endswith("docker-proxy")

@@ -1,0 +1,92 @@
+"""What a process of vLLM is, by its title or its command line; pure."""
+
+import re
+from enum import StrEnum
+from pathlib import PurePath
+
+# setproctitle with VLLM_PROCESS_NAME_PREFIX, "VLLM" unless changed: vllm/utils/system_utils.py, set_process_title.
+_TITLE = re.compile(r"(?P<prefix>\w+)::(?P<role>[A-Za-z]+)(?:_(?P<suffix>\w+))?")
+_PYTHON = re.compile(r"python(\d+(\.\d+)*)?t?|pypy3?")
+# Options of the Python interpreter that take their value as a word of its own.
+_PYTHON_VALUE_OPTIONS = frozenset({"-W", "-X", "--check-hash-based-pycs"})
+_SERVER_MODULES = frozenset({"vllm.entrypoints.openai.api_server"})
+_COMMAND_MODULES = frozenset({"vllm", "vllm.entrypoints.cli.main"})
+_SERVER_SCRIPT = "vllm/entrypoints/openai/api_server.py"
+
+
+class Role(StrEnum):
+    """The part that a process plays in a vLLM server."""
+
+    SERVER = "server"
+    API_SERVER = "api_server"
+    ENGINE = "engine"
+    WORKER = "worker"
+    COORDINATOR = "coordinator"
+    RAY = "ray"
+
+
+_TITLES: dict[str, Role] = {
+    "APIServer": Role.API_SERVER,
+    "ApiServer": Role.API_SERVER,
+    "ExternalLBRank": Role.API_SERVER,
+    "DPSupervisor": Role.SERVER,
+    "EngineCore": Role.ENGINE,
+    "Worker": Role.WORKER,
+    "DPCoordinator": Role.COORDINATOR,
+}
+
+
+def role_of(arguments: tuple[str, ...]) -> Role | None:
+    """Return the role of a process, or None for one that is no part of vLLM as far as its own words go."""
+    if not arguments:
+        return None
+    if arguments[0].startswith("ray::"):
+        return Role.RAY
+    if titled := title_role(arguments):
+        return titled
+    return Role.SERVER if server_arguments(arguments) is not None else None
+
+
+def title_role(arguments: tuple[str, ...]) -> Role | None:
+    """Return the role that a process title names, or None where there is no title of vLLM's."""
+    match = _TITLE.fullmatch(arguments[0]) if len(arguments) == 1 else None
+    return None if match is None else _TITLES.get(match["role"])
+
+
+def title_rank(arguments: tuple[str, ...]) -> int | None:
+    """Return the data-parallel rank in a title such as VLLM::APIServer_DP1, or None."""
+    match = re.search(r"_DP(\d+)(_|$)", arguments[0]) if arguments else None
+    return None if match is None else int(match[1])
+
+
+def server_arguments(arguments: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the arguments of the API server that a command line starts, or None when it starts none.
+
+    Known are `vllm serve …`, `python -m vllm.entrypoints.openai.api_server …` and the same by the path of the script.
+    A shell, a pager or a container client that merely has these words among its own arguments is none.
+    """
+    words = _after_interpreter(arguments)
+    if not words:
+        return None
+    if words[0] in _SERVER_MODULES or words[0].endswith(_SERVER_SCRIPT):
+        return words[1:]
+    is_command = words[0] in _COMMAND_MODULES or PurePath(words[0]).name == "vllm"
+    return words[2:] if is_command and words[1:2] == ("serve",) else None
+
+
+def _after_interpreter(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the program and its arguments; for Python, the module or script that it runs."""
+    if not arguments or not _PYTHON.fullmatch(PurePath(arguments[0]).name):
+        # A module's name means a program to Python alone.
+        return arguments if arguments and PurePath(arguments[0]).name == "vllm" else ()
+    position = 1
+    while position < len(arguments):
+        word = arguments[position]
+        if word == "-m":
+            return arguments[position + 1 :]
+        if word.startswith("-m"):
+            return (word[2:], *arguments[position + 1 :])
+        if word == "-c" or not word.startswith("-"):
+            return arguments[position:]
+        position += 2 if word in _PYTHON_VALUE_OPTIONS else 1
+    return ()
