@@ -66,8 +66,10 @@ def is_loopback(host: str) -> bool:
     return parsed.is_loopback or parsed.is_unspecified
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str, *, exact_path: bool = False) -> Address:
     """Read an address: the scheme may be left out (http), and /metrics is added where the path does not end in it.
+
+    With `exact_path` the path is taken as it stands.
 
     Raises ValueError with what is wrong; the text never shows credentials.
     """
@@ -85,13 +87,13 @@ def parse_address(text: str) -> Address:
         raise ValueError(f"{shown!r} is no address of a metrics page: it starts with neither http:// nor https://")
     if not parts.hostname or port == 0:
         raise ValueError(f"{shown!r} is no address: it has no {'host' if port != 0 else 'usable port'}")
-    return _from_parts(parts, parts.hostname, port or _DEFAULT_PORTS[parts.scheme])
-
-
-def _from_parts(parts: SplitResult, host: str, port: int) -> Address:
     path = parts.path
-    if not path.rstrip("/").endswith(METRICS_PATH):
+    if not exact_path and not path.rstrip("/").endswith(METRICS_PATH):
         path = path.rstrip("/") + METRICS_PATH
+    return _from_parts(parts, parts.hostname, port or _DEFAULT_PORTS[parts.scheme], path)
+
+
+def _from_parts(parts: SplitResult, host: str, port: int, path: str) -> Address:
     return Address(
         scheme=parts.scheme,
         host=host.lower(),
