@@ -1,5 +1,6 @@
 """One target's pages, scrape after scrape, under canonical names."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from vllmwatch.exporter.vllm.plan import PagePlan, make_plan
@@ -17,12 +18,12 @@ class TranslatedPage:
     values: list[bytes]
     reason: Reason | None
 
-    def value(self, series: str) -> float | None:
-        """Return the value of one series of the page as it stands on ours."""
+    def samples(self, family_name: str) -> Iterator[tuple[str, float]]:
+        """Yield the series of one family, as they stand on our page, with their values."""
         for family in self.plan.families:
-            if series in family.series:
-                return float(self.values[family.slots.start + family.series.index(series)])
-        return None
+            if family.name == family_name:
+                for series, value in zip(family.series, self.values[family.slots], strict=True):
+                    yield series, float(value)
 
 
 class Translator:

@@ -1,0 +1,159 @@
+"""The fleet as data: what `/api/v1/fleet` answers and people's views draw from."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from vllmwatch.exporter.collector import Collection
+from vllmwatch.exporter.targets import public_url
+from vllmwatch.exporter.vllm.translator import TranslatedPage
+from vllmwatch.exporter.watch import TargetSample
+from vllmwatch.sources.nvml.snapshot import GpuSnapshot, NvmlSnapshot
+
+VERSION = 1
+_ENGINE = re.compile(r'[{,]engine="((?:[^"\\]|\\.)*)"')
+_RUNNING = "vllm:num_requests_running"
+_WAITING = "vllm:num_requests_waiting"
+_KV_CACHE_USAGE = "vllm:kv_cache_usage_perc"
+
+
+@dataclass(frozen=True, slots=True)
+class NvmlState:
+    """Whether NVML answers, and why not. `reason` is "disabled" where GPUs are not to be read."""
+
+    up: bool
+    reason: str | None
+    driver_version: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuState:
+    """One GPU; what it does not say is null."""
+
+    uuid: str
+    index: int
+    name: str | None
+    up: bool
+    temperature_celsius: float | None
+    power_watts: float | None
+    utilization_ratio: float | None
+    memory_used_bytes: int | None
+    memory_total_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineState:
+    """One engine; what its page does not say is null."""
+
+    engine: str
+    requests_running: float | None
+    requests_waiting: float | None
+    kv_cache_usage_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """One target: whether it is up, why not, and what is known of it."""
+
+    server: str
+    node: str
+    url: str
+    origin: str
+    up: bool
+    reason: str | None
+    role: str
+    version: str
+    model_name: str
+    last_success_seconds: float | None
+    engines: list[EngineState]
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The last sample of everything. `sampled_at` is Unix time in seconds."""
+
+    version: int
+    node: str
+    sampled_at: float
+    nvml: NvmlState
+    gpus: list[GpuState]
+    servers: list[ServerState]
+    problems: list[str]
+
+
+def fleet_of(collection: Collection, node: str) -> Fleet:
+    """Return the fleet as a collection found it."""
+    gpus = collection.gpus
+    return Fleet(
+        version=VERSION,
+        node=node,
+        sampled_at=collection.sampled_at_seconds,
+        nvml=_nvml_state(gpus),
+        gpus=[_gpu_state(gpu) for gpu in gpus.gpus] if gpus is not None else [],
+        servers=[_server_state(sample) for sample in collection.targets],
+        problems=list(collection.problems),
+    )
+
+
+def _nvml_state(gpus: NvmlSnapshot | None) -> NvmlState:
+    if gpus is None:
+        return NvmlState(up=False, reason="disabled", driver_version=None)
+    return NvmlState(gpus.up, gpus.down_reason, gpus.driver_version)
+
+
+def _gpu_state(gpu: GpuSnapshot) -> GpuState:
+    readings = gpu.readings
+    memory = readings.memory if readings is not None else None
+    return GpuState(
+        uuid=gpu.identity.uuid,
+        index=gpu.identity.index,
+        name=gpu.identity.name,
+        up=gpu.up,
+        temperature_celsius=readings.temperature_celsius if readings else None,
+        power_watts=readings.power_watts if readings else None,
+        utilization_ratio=readings.utilization_ratio if readings else None,
+        memory_used_bytes=memory.used_bytes if memory else None,
+        memory_total_bytes=memory.total_bytes if memory else None,
+    )
+
+
+def _server_state(sample: TargetSample) -> ServerState:
+    return ServerState(
+        server=sample.target.server,
+        node=sample.target.node,
+        url=public_url(sample.target.url),
+        origin=sample.target.origin,
+        up=sample.up,
+        reason=sample.reason,
+        role=sample.facts.role,
+        version=sample.facts.version,
+        model_name=sample.facts.model_name,
+        last_success_seconds=sample.facts.last_success_seconds,
+        engines=_engine_states(sample.page) if sample.page is not None else [],
+    )
+
+
+def _engine_states(page: TranslatedPage) -> list[EngineState]:
+    running = _by_engine(page, _RUNNING)
+    waiting = _by_engine(page, _WAITING)
+    usage = _by_engine(page, _KV_CACHE_USAGE)
+    engines = dict.fromkeys((*running, *waiting, *usage))
+    return [
+        EngineState(
+            engine,
+            sum(running[engine]) if engine in running else None,
+            sum(waiting[engine]) if engine in waiting else None,
+            max(usage[engine]) if engine in usage else None,
+        )
+        for engine in engines
+    ]
+
+
+def _by_engine(page: TranslatedPage, family_name: str) -> dict[str, list[float]]:
+    """Return a gauge's finite values by engine."""
+    found: dict[str, list[float]] = {}
+    for series, value in page.samples(family_name):
+        match = _ENGINE.search(series)
+        if match is not None and math.isfinite(value):
+            found.setdefault(match.group(1), []).append(value)
+    return found

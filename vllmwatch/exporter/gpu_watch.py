@@ -1,0 +1,81 @@
+"""The GPUs over time: one look at a time, in a thread of its own, so that a driver that hangs holds up nothing else."""
+
+import logging
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import replace
+from typing import Protocol
+
+from vllmwatch.sources.nvml.library import DownReason
+from vllmwatch.sources.nvml.snapshot import NvmlSnapshot
+from vllmwatch.sources.xid import NO_XIDS, XidTotals
+
+_log = logging.getLogger(__name__)
+
+
+class GpuReader(Protocol):
+    """Where GPUs are read."""
+
+    def snapshot(self) -> NvmlSnapshot:
+        """Look at all GPUs; called from one thread."""
+        ...
+
+    def close(self) -> None:
+        """Let NVML go; called from the same thread."""
+        ...
+
+
+class XidCounter(Protocol):
+    """Where XID events are counted."""
+
+    def totals(self) -> XidTotals:
+        """Return all events so far."""
+        ...
+
+
+class GpuWatch:
+    """Reads the GPUs before a deadline; a look that takes longer is waited for by later scrapes, not repeated."""
+
+    def __init__(self, reader: GpuReader, xids: XidCounter | None) -> None:
+        self._reader = reader
+        self._xids = xids
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="nvml")
+        self._under_way: Future[NvmlSnapshot] | None = None
+        self._last: NvmlSnapshot | None = None
+
+    def begin(self) -> Future[NvmlSnapshot]:
+        """Begin a look, or join the one under way."""
+        if self._under_way is None:
+            self._under_way = self._thread.submit(self._reader.snapshot)
+        return self._under_way
+
+    def finish(self, timeout_seconds: float) -> NvmlSnapshot:
+        """Return the look that `begin` began, or, when the driver does not answer in time, one that says so."""
+        future = self.begin()
+        try:
+            snapshot = future.result(timeout=max(timeout_seconds, 0))
+        except FutureTimeoutError:
+            return self._silent(DownReason.TIMEOUT)
+        except Exception:  # noqa: BLE001  a fault of the GPU half costs the GPU half
+            _log.exception("the GPUs could not be read")
+            self._under_way = None
+            return self._silent(DownReason.UNKNOWN_ERROR)
+        self._under_way = None
+        self._last = snapshot
+        return snapshot
+
+    def xids(self) -> XidTotals:
+        """Return all XID events so far."""
+        return self._xids.totals() if self._xids is not None else NO_XIDS
+
+    def close(self) -> None:
+        """Let NVML go, without waiting for a driver that does not answer."""
+        self._thread.submit(self._reader.close)
+        self._thread.shutdown(wait=False, cancel_futures=False)
+
+    def _silent(self, reason: DownReason) -> NvmlSnapshot:
+        known = self._last
+        if known is None:
+            return NvmlSnapshot(False, reason, (), 0, None, None, 0.0)
+        gpus = tuple(replace(gpu, up=False, facts=None, readings=None, mig_instances=()) for gpu in known.gpus)
+        return replace(known, up=False, down_reason=reason, gpus=gpus)

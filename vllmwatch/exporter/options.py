@@ -1,0 +1,28 @@
+"""What the exporter is told: plain values, whoever read them from where."""
+
+from dataclasses import dataclass
+
+from vllmwatch.sources.vllm.fetch import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class ExporterOptions:
+    """The exporter's settings; their meaning stands in catalog/settings.py under the same names."""
+
+    node: str
+    scrape_timeout_seconds: float = 10.0
+    scrape_timeout_offset_seconds: float = 0.5
+    body_limit_bytes: int = 32 << 20
+    series_limit: int = 50_000
+    redirect_limit: int = 3
+    keep_created: bool = False
+    metric_prefixes: tuple[str, ...] = ()
+    drop_labels: tuple[str, ...] = ()
+    target_gone_seconds: float = 3600.0
+    sample_interval_seconds: float = 15.0
+    reload_over_http: bool = False
+
+    @property
+    def limits(self) -> Limits:
+        """What one fetch may cost."""
+        return Limits(self.body_limit_bytes, self.redirect_limit)

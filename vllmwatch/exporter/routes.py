@@ -1,0 +1,138 @@
+"""What each route of the exporter answers."""
+
+import asyncio
+import html
+import zlib
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+
+from vllmwatch import __version__
+from vllmwatch.exporter.debug import debug_of
+from vllmwatch.exporter.fleet import Fleet, fleet_of
+from vllmwatch.exporter.http_sd import http_sd
+from vllmwatch.exporter.page import CONTENT_TYPE
+from vllmwatch.exporter.service import Sampled, Service
+
+_TIMEOUT_HEADER = "X-Prometheus-Scrape-Timeout-Seconds"
+# A scraper with a very short timeout still gets what the GPUs and the quickest targets can say in this time.
+_LEAST_TIMEOUT_SECONDS = 0.1
+_GZIP_WINDOW = 31
+_HTML_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+
+
+def scrape_routes(service: Service) -> APIRouter:
+    """Return the routes that Prometheus and supervisors ask."""
+    router = APIRouter()
+
+    @router.api_route("/metrics", methods=["GET", "HEAD"], response_class=PlainTextResponse)
+    async def metrics(request: Request) -> Response:
+        """All metrics, sampled now."""
+        sampled = await service.sample(scrape_timeout_seconds(request.headers.get(_TIMEOUT_HEADER), service))
+        return await _as_accepted(sampled.page, request.headers.get("Accept-Encoding", ""))
+
+    @router.get("/healthz", response_class=PlainTextResponse)
+    async def healthz() -> str:
+        """Whether the exporter runs."""
+        return "ok\n"
+
+    @router.get("/-/ready", response_class=PlainTextResponse)
+    async def ready() -> str:
+        """Whether a first sample is there."""
+        _last(service)
+        return "ready\n"
+
+    @router.get("/sd")
+    async def service_discovery() -> JSONResponse:
+        """The targets for Prometheus' HTTP service discovery."""
+        return JSONResponse(http_sd(_last(service).collection.targets))
+
+    return router
+
+
+def people_routes(service: Service) -> APIRouter:
+    """Return the routes that people, and programs that stand in for them, ask."""
+    router = APIRouter()
+
+    @router.get("/api/v1/fleet")
+    async def fleet() -> Fleet:
+        """The last sample of servers and GPUs."""
+        return fleet_of(_last(service).collection, service.options.node)
+
+    @router.get("/debug/last")
+    async def debug() -> JSONResponse:
+        """Why a target failed in the last sample."""
+        return JSONResponse(debug_of(_last(service).collection))
+
+    @router.post("/-/reload", response_class=PlainTextResponse)
+    async def reload() -> str:
+        """Read the configuration anew, where that is enabled."""
+        if not service.options.reload_over_http:
+            raise HTTPException(403, "reloading over HTTP is off (reload_over_http); send SIGHUP instead")
+        fault = await asyncio.to_thread(service.reload)
+        if fault is not None:
+            raise HTTPException(400, fault)
+        return "reloaded\n"
+
+    @router.get("/", response_class=HTMLResponse)
+    async def index() -> HTMLResponse:
+        """A page for people."""
+        return HTMLResponse(_index(service.last), headers={"Content-Security-Policy": _HTML_POLICY})
+
+    return router
+
+
+def scrape_timeout_seconds(header: str | None, service: Service) -> float:
+    """Return how long a scrape may take: the scraper's own timeout less an offset, or the setting where it has none."""
+    options = service.options
+    try:
+        asked = float(header) if header is not None else None
+    except ValueError:
+        asked = None
+    if asked is None or not 0 < asked < float("inf"):
+        return options.scrape_timeout_seconds
+    return max(asked - options.scrape_timeout_offset_seconds, _LEAST_TIMEOUT_SECONDS)
+
+
+def accepts_gzip(header: str) -> bool:
+    """Whether an Accept-Encoding header asks for gzip."""
+    for part in header.split(","):
+        name, _, parameters = part.partition(";")
+        if name.strip().lower() == "gzip":
+            return parameters.replace(" ", "").lower() not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+    return False
+
+
+async def _as_accepted(page: bytes, accept_encoding: str) -> Response:
+    headers = {"Vary": "Accept-Encoding"}
+    if accepts_gzip(accept_encoding):
+        page = await asyncio.to_thread(zlib.compress, page, 1, _GZIP_WINDOW)
+        headers["Content-Encoding"] = "gzip"
+    return Response(page, media_type=CONTENT_TYPE, headers=headers)
+
+
+def _last(service: Service) -> Sampled:
+    if service.last is None:
+        raise HTTPException(503, "the first sample is under way")
+    return service.last
+
+
+def _index(last: Sampled | None) -> str:
+    rows = ""
+    if last is not None:
+        for sample in last.collection.targets:
+            cells = (
+                sample.target.server,
+                "up" if sample.up else f"down: {sample.reason}",
+                sample.facts.model_name,
+                sample.facts.version,
+            )
+            rows += "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>\n"
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>vllmwatch exporter</title>\n'
+        "<style>body{font:16px sans-serif;margin:2rem}td,th{text-align:left;padding:.2rem 1rem}</style>\n"
+        f"<h1>vllmwatch exporter {__version__}</h1>\n"
+        "<table><tr><th>Server<th>State<th>Model<th>Version</tr>\n" + rows + "</table>\n"
+        '<p><a href="/metrics">metrics</a> · <a href="/api/v1/fleet">fleet</a> · '
+        '<a href="/debug/last">why a target failed</a> · <a href="/sd">service discovery</a></p></html>\n'
+    )
