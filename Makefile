@@ -26,7 +26,7 @@ UV_COMPILE := $(VLLMWATCH_STATE)/lock/bin/uv pip compile --quiet --upgrade --uni
 .PHONY: help up test test-all check peers bench lock clean
 
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(RUN_STAMP) ## Set up, then run exporter and Prometheus for the GPUs and vLLM servers of this host
 	@exec $(BIN)/vllmwatch up $(UP)

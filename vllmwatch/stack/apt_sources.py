@@ -14,15 +14,16 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 # Prometheus lies in Ubuntu's "universe".
 COMPONENTS: Mapping[str, str] = {"debian": "main", "ubuntu": "main universe"}
 _ALIASES = frozenset({"oldstable", "stable", "testing", "unstable"})
-_ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^]]*)]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)")
+_ONE_LINE = re.compile(r"^deb\s+(?:\[(?P<options>[^]]*)]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)(?P<components>[^#]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One archive: its address, one suite of it, and the keyring that signs it ("" where none is named)."""
+    """One archive: its address, one suite, its components, and the keyring that signs it ("" where none is named)."""
 
     uri: str
     suite: str
+    components: tuple[str, ...] = ("main",)
     signed_by: str = ""
 
 
@@ -54,7 +55,8 @@ def read_one_line(text: str) -> list[Source]:
         found = _ONE_LINE.match(line.strip())
         if found:
             options = dict(pair.split("=", 1) for pair in (found["options"] or "").split() if "=" in pair)
-            sources.append(Source(found["uri"], found["suite"], options.get("signed-by", "")))
+            components = tuple(found["components"].split())
+            sources.append(Source(found["uri"], found["suite"], components, options.get("signed-by", "")))
     return sources
 
 
@@ -70,8 +72,9 @@ def read_deb822(text: str) -> list[Source]:
             continue
         signed_by = fields.get("signed-by", "")
         keyring = signed_by if signed_by.startswith("/") else ""
+        components = tuple(fields.get("components", "").split())
         sources += [
-            Source(uri, suite, keyring)
+            Source(uri, suite, components, keyring)
             for uri in fields.get("uris", "").split()
             for suite in fields.get("suites", "").split()
         ]
@@ -94,11 +97,23 @@ def _fields(paragraph: str) -> dict[str, str]:
 
 
 def archive_of(sources: Iterable[Source], distribution: Distribution) -> Source | None:
-    """Return the source of the release itself: not its updates, not its security archive, not a third party's."""
+    """Return the source of the release itself: not its updates, not its security archive, not a third party's.
+
+    Third parties name their suites after releases too. The distribution's own archive has the component "main", and
+    it is the one that has the release's updates as well, or whose address ends in the distribution's name.
+    """
+    known = list(sources)
     names = {distribution.codename, *_ALIASES}
-    candidates = [source for source in sources if source.suite in names]
-    exact = [source for source in candidates if source.suite == distribution.codename]
-    return next(iter(exact or candidates), None)
+    with_updates = {source.uri.rstrip("/") for source in known if source.suite.endswith("-updates")}
+
+    def likeness(source: Source) -> tuple[bool, bool, bool]:
+        address = source.uri.rstrip("/")
+        named = address.endswith(f"/{distribution.name}")
+        return (address in with_updates, named, source.suite == distribution.codename)
+
+    candidates = [source for source in known if source.suite in names and "main" in source.components]
+    best = max(candidates, key=likeness, default=None)
+    return best if best is not None and any(likeness(best)[:2]) else None
 
 
 def suites_from(distribution: Distribution) -> tuple[str, ...]:
