@@ -54,7 +54,7 @@ def card(index: int, name: str, *, total: int, used: int, watts: float, architec
         "nvmlDeviceGetPcieThroughput.0": "120000",
         "nvmlDeviceGetPcieThroughput.1": "90000",
         "field.94": "u32:6",
-        "field.186": f"u32:{int(watts * 1000) + 25400}",
+        "field.186.0": f"u32:{int(watts * 1000) + 25400}",
     }
     calls |= {f"nvmlDeviceGetClockInfo.{kind}": str(at) for kind, at in enumerate((1755, 1740, 2619, 1545))}
     calls |= {f"nvmlDeviceGetMaxClockInfo.{kind}": str(at) for kind, at in enumerate((1980, 1980, 2619, 1545))}
@@ -120,8 +120,13 @@ def datacenter_card(index: int, name: str, *, total: int, used: int, watts: floa
         "nvmlDeviceGetPowerManagementDefaultLimit": "700000",
         "nvmlDeviceGetPowerManagementLimitConstraints": "200000,700000",
     }
-    calls |= {f"field.{number}": value for number, value in fields.items()}
+    calls |= {f"field.{number}{_scope(number)}": value for number, value in fields.items()}
     return lines | {f"gpu.{index}.{key}": value for key, value in calls.items()}
+
+
+def _scope(field: int) -> str:
+    """Return the scope of a field: the power fields are of the GPU (0) or of the whole module (1)."""
+    return ".0" if field in range(185, 191) else ""
 
 
 def geforce_card(index: int, name: str, *, total: int, used: int, watts: float) -> Lines:
@@ -144,8 +149,8 @@ def geforce_card(index: int, name: str, *, total: int, used: int, watts: float) 
         "nvmlDeviceGetMaxPcieLinkGeneration": "4",
         "nvmlDeviceGetCurrPcieLinkGeneration": "4",
         "field.83": f"u64:{55_123_456 + index}",
-        "field.185": f"u32:{int(watts * 1000)}",
-        "field.190": "u32:450000",
+        "field.185.0": f"u32:{int(watts * 1000)}",
+        "field.190.0": "u32:450000",
         "field.230": "u32:0",
     }
     return lines | {f"gpu.{index}.{key}": value for key, value in calls.items()}

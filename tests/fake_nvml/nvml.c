@@ -43,6 +43,7 @@ static struct { const char *key, *value; } table[SLOTS];
 static char *content;
 static struct stat seen;
 static int initialized, loaded;
+static __thread int held; /* one call that reads many fields looks at the file once */
 static struct device devices[MAX_GPUS][MAX_MIGS + 1];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -76,6 +77,7 @@ static void parse(void) {
 static void refresh(void) {
     const char *path = getenv("VLLMWATCH_FAKE_NVML_STATE");
     struct stat now;
+    if (held) return;
     if (!path || stat(path, &now)) { loaded = 0; memset(&seen, 0, sizeof seen); return; }
     if (loaded && now.st_ino == seen.st_ino && now.st_size == seen.st_size &&
         now.st_mtim.tv_sec == seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == seen.st_mtim.tv_nsec) return;
@@ -183,12 +185,19 @@ NUMBER(nvmlDeviceGetPersistenceMode) NUMBER(nvmlDeviceGetComputeMode) NUMBER(nvm
 NUMBER(nvmlDeviceGetDisplayActive) NUMBER(nvmlDeviceGetArchitecture) NUMBER(nvmlDeviceGetBrand)
 NUMBER(nvmlDeviceGetMaxMigDeviceCount) NUMBER(nvmlDeviceGetGpuInstanceId) NUMBER(nvmlDeviceGetComputeInstanceId)
 NUMBER(nvmlDeviceGetNumGpuCores) NUMBER(nvmlDeviceGetRetiredPagesPendingStatus)
-PAIR(nvmlDeviceGetUtilizationRates) PAIR(nvmlDeviceGetEncoderUtilization) PAIR(nvmlDeviceGetDecoderUtilization)
+PAIR(nvmlDeviceGetEncoderUtilization) PAIR(nvmlDeviceGetDecoderUtilization)
 PAIR(nvmlDeviceGetPowerManagementLimitConstraints) PAIR(nvmlDeviceGetEccMode) PAIR(nvmlDeviceGetMigMode)
 PAIR(nvmlDeviceGetCudaComputeCapability) PAIR(nvmlDeviceGetGspFirmwareMode)
 LONG(nvmlDeviceGetTotalEnergyConsumption) LONG(nvmlDeviceGetCurrentClocksThrottleReasons)
 LONG(nvmlDeviceGetSupportedClocksThrottleReasons) LONG(nvmlDeviceGetSupportedEventTypes)
 STRING(nvmlDeviceGetName) STRING(nvmlDeviceGetUUID) STRING(nvmlDeviceGetSerial) STRING(nvmlDeviceGetVbiosVersion)
+
+int nvmlDeviceGetUtilizationRates(device_t device, uint *result) { /* gpu, memory */
+    ulonglong values[2];
+    int code = numbers(device, "nvmlDeviceGetUtilizationRates", NULL, 2, values);
+    if (!code) { result[0] = (uint)values[0]; result[1] = (uint)values[1]; }
+    return code;
+}
 
 int nvmlDeviceGetGspFirmwareVersion(device_t device, char *result) {
     return string(device, "nvmlDeviceGetGspFirmwareVersion", 64, result);
@@ -244,6 +253,20 @@ int nvmlDeviceGetPciInfo_v3(device_t device, pci_t *result) {
     return SUCCESS;
 }
 
+/* Driver models are of Windows; per-process utilization has no samples. */
+int nvmlDeviceGetDriverModel(device_t device, uint *now, uint *later) {
+    (void)now; (void)later;
+    return ready(device, device) ? INVALID_ARGUMENT : NOT_SUPPORTED;
+}
+int nvmlDeviceGetDriverModel_v2(device_t device, uint *now, uint *later) {
+    return nvmlDeviceGetDriverModel(device, now, later);
+}
+int nvmlDeviceGetProcessUtilization(device_t device, void *samples, uint *count, ulonglong since) {
+    (void)samples; (void)since;
+    *count = 0;
+    return ready(device, count) ? INVALID_ARGUMENT : NOT_FOUND;
+}
+
 int nvmlDeviceGetIndex(device_t device, uint *result) {
     int code = ready(device, result);
     if (!code) *result = device->gpu;
@@ -277,7 +300,9 @@ int nvmlDeviceGetFieldValues(device_t device, int count, field_t *fields) {
     if (code) return code;
     code = look(device, "nvmlDeviceGetFieldValues", NULL, text);
     if (code && code != NOT_SUPPORTED) return code;
+    held = 1;
     for (int i = 0; i < count; i++) fields[i].status = field_value(device, fields + i);
+    held = 0;
     return SUCCESS;
 }
 

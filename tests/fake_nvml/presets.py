@@ -79,8 +79,8 @@ def l4_host() -> Lines:
     """One L4: passively cooled, ECC, no NVLink, a memory temperature that reads 0."""
     lines = host(1, driver="550.163.01", cuda=12040)
     lines |= datacenter_card(0, "NVIDIA L4", total=23034 * MIB, used=20480 * MIB, watts=61.3, architecture=8)
-    lines |= {"gpu.0.field.82": "u32:0", "gpu.0.field.190": "u32:72000", "gpu.0.field.188": "u32:72000"}
-    lines |= {"gpu.0.field.189": "u32:72000", "gpu.0.field.187": "u32:40000", "gpu.0.field.91": "u32:0"}
+    lines |= {"gpu.0.field.82": "u32:0", "gpu.0.field.190.0": "u32:72000", "gpu.0.field.188.0": "u32:72000"}
+    lines |= {"gpu.0.field.189.0": "u32:72000", "gpu.0.field.187.0": "u32:40000", "gpu.0.field.91": "u32:0"}
     return lines | processes(("gpu.0", "compute", 777, 19 * GIB))
 
 

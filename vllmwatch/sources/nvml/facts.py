@@ -1,0 +1,109 @@
+"""Who a GPU is, and what about it does not change from scrape to scrape."""
+
+import ctypes
+from typing import Any, Final
+
+from vllmwatch.sources.nvml import plausible
+from vllmwatch.sources.nvml.fields import FieldBatch
+from vllmwatch.sources.nvml.library import Device, GpuLostError, pynvml
+from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuIdentity, Memory
+from vllmwatch.sources.nvml.tables import (
+    ARCHITECTURES,
+    CLOCK_DOMAINS,
+    COMPUTE_MODES,
+    FACT_FIELDS,
+    TEMPERATURE_THRESHOLDS,
+)
+
+# Chips that share the host's memory. Some of their drivers refuse memory figures, others give the host's.
+_UNIFIED_CHIPS: Final = ("GB10", "Thor", "Orin")
+_MAX_WIDTH: Final = 32
+_MAX_GENERATION: Final = 8
+
+
+def read_identity(device: Device, index: int) -> GpuIdentity:
+    """Read who a GPU is; raise GpuLostError when it does not say."""
+    uuid = device.text("nvmlDeviceGetUUID")
+    if uuid is None:
+        raise GpuLostError(device.label)
+    return GpuIdentity(
+        uuid=uuid,
+        index=index,
+        name=device.text("nvmlDeviceGetName"),
+        serial=device.text("nvmlDeviceGetSerial"),
+        pci_bus_id=_pci_bus_id(device),
+        architecture=ARCHITECTURES.get(device.number("nvmlDeviceGetArchitecture").number()),
+        compute_capability=_compute_capability(device),
+        vbios_version=device.text("nvmlDeviceGetVbiosVersion"),
+        gsp_firmware_version=device.text("nvmlDeviceGetGspFirmwareVersion", with_length=False),
+    )
+
+
+def read_facts(device: Device, name: str | None, memory: Memory | None) -> tuple[GpuFacts, int | None]:
+    """Read the facts, and the number of NVLinks where the driver tells it."""
+    fields = FieldBatch(device, FACT_FIELDS).read()
+    thresholds = {
+        kind: plausible.celsius(device.number("nvmlDeviceGetTemperatureThreshold", number).number())
+        for kind, number in TEMPERATURE_THRESHOLDS.items()
+    }
+    clocks = {
+        domain: plausible.hertz(device.number("nvmlDeviceGetMaxClockInfo", number).number())
+        for domain, number in CLOCK_DOMAINS.items()
+    }
+    lowest, highest = pair(device, "nvmlDeviceGetPowerManagementLimitConstraints")
+    default = device.number("nvmlDeviceGetPowerManagementDefaultLimit")
+    facts = GpuFacts(
+        temperature_thresholds_celsius={kind: value for kind, value in thresholds.items() if value},
+        margin_thresholds_celsius={
+            key.removeprefix("margin."): value for key, value in fields.items() if key.startswith("margin.")
+        },
+        clock_max_hertz={domain: value for domain, value in clocks.items() if value is not None},
+        power_limit_default_watts=plausible.watts(fields.get("power_limit_default") or default.number()),
+        power_limit_min_watts=plausible.watts(fields.get("power_limit_min") or lowest),
+        power_limit_max_watts=plausible.watts(fields.get("power_limit_max") or highest),
+        pcie_link_generation_max=within(device.number("nvmlDeviceGetMaxPcieLinkGeneration").number(), _MAX_GENERATION),
+        pcie_link_width_max=within(device.number("nvmlDeviceGetMaxPcieLinkWidth").number(), _MAX_WIDTH),
+        persistence_mode=plausible.yes(device.number("nvmlDeviceGetPersistenceMode").number()),
+        compute_mode=COMPUTE_MODES.get(device.number("nvmlDeviceGetComputeMode").number()),
+        mig_mode=plausible.yes(pair(device, "nvmlDeviceGetMigMode")[0]),
+        ecc_mode=plausible.yes(fields.get("ecc_mode")),
+        gsp_firmware_enabled=plausible.yes(pair(device, "nvmlDeviceGetGspFirmwareMode")[0]),
+        unified_memory=_unified_memory(name, memory),
+    )
+    return facts, plausible.whole(fields.get("nvlink_count"))
+
+
+def is_unified_chip(name: str | None) -> bool:
+    """Say whether a GPU of this name is known to have no memory of its own."""
+    return name is not None and any(word in _UNIFIED_CHIPS for word in name.split())
+
+
+def pair(device: Device, function: str) -> tuple[int | None, int | None]:
+    """Read a call that gives two numbers."""
+    first, second = ctypes.c_uint(), ctypes.c_uint()
+    if not device.reading(function, ctypes.byref(first), ctypes.byref(second)).read():
+        return None, None
+    return first.value, second.value
+
+
+def within(value: int | None, most: int) -> int | None:
+    """Return a number from 1 to `most`."""
+    return value if value is not None and 1 <= value <= most else None
+
+
+def _unified_memory(name: str | None, memory: Memory | None) -> bool | None:
+    if is_unified_chip(name):
+        return True
+    return None if memory is None else False
+
+
+def _compute_capability(device: Device) -> str | None:
+    major, minor = pair(device, "nvmlDeviceGetCudaComputeCapability")
+    return None if major is None else f"{major}.{minor}"
+
+
+def _pci_bus_id(device: Device) -> str | None:
+    info: Any = pynvml.nvmlPciInfo_t()
+    if not device.reading("nvmlDeviceGetPciInfo_v3", ctypes.byref(info)).read():
+        return None
+    return str(info.busId).lower()

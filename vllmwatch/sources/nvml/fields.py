@@ -1,0 +1,117 @@
+"""Field values of a GPU, read in one call: NVML's way to batch readings."""
+
+import ctypes
+import logging
+import struct
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from vllmwatch.sources.nvml.library import (
+    ALL_ONES_32,
+    ALL_ONES_64,
+    LOSSES,
+    REFUSALS,
+    Device,
+    GpuLostError,
+    Reading,
+    pynvml,
+)
+
+_log = logging.getLogger(__name__)
+
+KeyT = TypeVar("KeyT", bound=Hashable)
+
+# nvmlFieldValue_t as five words of 64 bits: id and scope, time, latency, type and code, value.
+_WORDS = 5
+_TYPE_AND_CODE = 3
+_VALUE = 4
+_UNSIGNED = {
+    pynvml.NVML_VALUE_TYPE_UNSIGNED_INT: ALL_ONES_32,
+    pynvml.NVML_VALUE_TYPE_UNSIGNED_LONG: ALL_ONES_64,
+    pynvml.NVML_VALUE_TYPE_UNSIGNED_LONG_LONG: ALL_ONES_64,
+    pynvml.NVML_VALUE_TYPE_UNSIGNED_SHORT: 0xFFFF,
+}
+_SIGNED = {
+    pynvml.NVML_VALUE_TYPE_SIGNED_INT: ALL_ONES_32,
+    pynvml.NVML_VALUE_TYPE_SIGNED_LONG_LONG: ALL_ONES_64,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Generic[KeyT]):
+    """A field to ask for. Of several fields with one key, the first that the GPU supports is kept."""
+
+    key: KeyT
+    number: int
+    scope: int = 0
+
+
+class FieldBatch(Generic[KeyT]):
+    """A set of fields of one GPU; what the GPU refuses is not asked for again."""
+
+    def __init__(self, device: Device, fields: Sequence[Field[KeyT]]) -> None:
+        self._device = device
+        self._prepare(tuple(fields))
+        self._settled = False
+
+    def _prepare(self, fields: tuple[Field[KeyT], ...]) -> None:
+        self._fields = fields
+        self._keys = [field.key for field in fields]
+        values = (pynvml.c_nvmlFieldValue_t * len(fields))()
+        for value, field in zip(values, fields, strict=True):
+            value.fieldId = field.number
+            value.scopeId = field.scope
+        name = "nvmlDeviceGetFieldValues"
+        self._reading: Reading = self._device.reading(name, ctypes.c_int(len(fields)), values)
+        self._words = memoryview(values).cast("B").cast("Q") if fields else memoryview(b"")
+
+    def read(self) -> dict[KeyT, float]:
+        """Return what could be read, by key; raise when the GPU is lost."""
+        if not self._fields or not self._reading.read():
+            return {}
+        words = self._words.tolist()
+        states = words[_TYPE_AND_CODE::_WORDS]
+        values = words[_VALUE::_WORDS]
+        found: dict[KeyT, float] = {}
+        for key, state, value in zip(self._keys, states, values, strict=True):
+            if state >> 32 == 0 and key not in found:
+                number = decode(state & ALL_ONES_32, value)
+                if number is not None:
+                    found[key] = number
+        if not self._settled or any(state >> 32 for state in states):
+            self._settle([state >> 32 for state in states])
+        return found
+
+    def _settle(self, codes: Sequence[int]) -> None:
+        """Drop the fields that were refused, and those that stand behind one of the same key that answered."""
+        if any(code in LOSSES for code in codes):
+            raise GpuLostError(self._device.label)
+        kept: list[Field[KeyT]] = []
+        answered: set[KeyT] = set()
+        for field, code in zip(self._fields, codes, strict=True):
+            if code in REFUSALS:
+                _log.debug("field %d of %s: NVML error %d, not asked again", field.number, self._device.label, code)
+            elif field.key not in answered:
+                kept.append(field)
+                if code == 0:
+                    answered.add(field.key)
+        if len(kept) < len(self._fields):
+            self._prepare(tuple(kept))
+        self._settled = True
+
+
+def decode(value_type: int, word: int) -> float | None:
+    """Return the number in a value's 64 bits by its type; bits beyond the type are undefined; all ones are None."""
+    mask = _UNSIGNED.get(value_type)
+    if mask is not None:
+        word &= mask
+        return None if word == mask else word
+    mask = _SIGNED.get(value_type)
+    if mask is not None:
+        word &= mask
+        return word - mask - 1 if word > mask >> 1 else word
+    if value_type == pynvml.NVML_VALUE_TYPE_DOUBLE:
+        number: float = struct.unpack("<d", struct.pack("<Q", word))[0]
+        return number
+    return None
