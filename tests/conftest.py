@@ -1,3 +1,3 @@
 """Fixtures that several folders of tests share live in plugins, each beside what it serves."""
 
-pytest_plugins = ["tests.fake_nvml.plugin", "tests.real.fixtures", "tests.required_peers"]
+pytest_plugins = ["tests.certificates", "tests.fake_nvml.plugin", "tests.real.fixtures", "tests.required_peers"]

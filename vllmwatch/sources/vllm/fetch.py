@@ -4,15 +4,13 @@ urllib3 is used directly: requests, which stands on it, costs three times its pr
 which would break the budget of a scrape. It is imported here alone.
 """
 
-import base64
 import contextlib
+import http.client
 import socket
 import ssl
 import time
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import urllib3
@@ -21,7 +19,10 @@ from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionErro
 from urllib3.exceptions import TimeoutError as Urllib3TimeoutError
 from urllib3.response import BaseHTTPResponse
 
-from vllmwatch.sources.target import Access, Target
+from vllmwatch.sources.target import Target
+from vllmwatch.sources.vllm.access import authorization, tls_context
+from vllmwatch.sources.vllm.body import as_utf8, unpacker
+from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
 _ACCEPT = "text/plain;version=0.0.4;q=1,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
@@ -29,10 +30,6 @@ _CHUNK_BYTES = 1 << 16
 _OK = 200
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _REFUSALS = frozenset({401, 403})
-_PLAIN_ENCODINGS = frozenset({"", "identity"})
-_ZIPPED_ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
-# 32 + 15: zlib finds out by itself whether the stream is gzip or zlib.
-_EITHER_ZIP = 47
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +58,6 @@ class Failure:
     reason: Reason
     detail: str
     duration_seconds: float
-
-
-class _RefusedError(Exception):
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.detail = detail
 
 
 class Fetcher:
@@ -99,7 +89,9 @@ class Fetcher:
                 reason = Reason.TIMEOUT
             return Failure(reason, detail, self._clock() - started)
         duration = self._clock() - started
-        return Fetched(_as_utf8(body, content_type), "openmetrics-text" in content_type, complete, duration, url)
+        if self._aborted:
+            return Failure(Reason.TIMEOUT, "no whole answer came before the deadline", duration)
+        return Fetched(as_utf8(body, content_type), "openmetrics-text" in content_type, complete, duration, url)
 
     def abort(self) -> None:
         """End the fetch under way from another thread."""
@@ -126,12 +118,12 @@ class Fetcher:
             location = urljoin(url, response.headers.get("Location", ""))
             self._finish(response)
             if urlsplit(location)[:2] != urlsplit(url)[:2]:
-                raise _RefusedError(Reason.REDIRECT, f"{url} redirects to another host, {location}")
+                raise RefusedError(Reason.REDIRECT, f"{url} redirects to another host, {location}")
             if location in seen:
-                raise _RefusedError(Reason.REDIRECT, f"{url} redirects in a loop")
+                raise RefusedError(Reason.REDIRECT, f"{url} redirects in a loop")
             seen.add(location)
             url = location
-        raise _RefusedError(Reason.REDIRECT, f"more than {self._limits.redirects} redirects in a row")
+        raise RefusedError(Reason.REDIRECT, f"more than {self._limits.redirects} redirects in a row")
 
     def _request(self, url: str, deadline: float) -> BaseHTTPResponse:
         parts = urlsplit(url)
@@ -140,7 +132,7 @@ class Fetcher:
             "Accept": _ACCEPT,
             "Accept-Encoding": "gzip, identity",
             "User-Agent": "vllmwatch",
-            **_authorization(self._target.access),
+            **authorization(self._target.access),
         }
         reused = self._connection is not None and self._connection.is_connected
         try:
@@ -171,7 +163,7 @@ class Fetcher:
         host = parts.hostname or ""
         if parts.scheme == "https":
             if self._tls is None:
-                self._tls = _tls_context(self._target.access)
+                self._tls = tls_context(self._target.access)
             return HTTPSConnection(host, parts.port or 443, ssl_context=self._tls)
         return HTTPConnection(host, parts.port or 80)
 
@@ -179,17 +171,17 @@ class Fetcher:
         if response.status != _OK:
             self.close()
             reason = Reason.UNAUTHORIZED if response.status in _REFUSALS else Reason.HTTP_STATUS
-            raise _RefusedError(reason, f"HTTP {response.status} {response.reason or ''}".rstrip())
-        unpack = _unpacker(response.headers.get("Content-Encoding", ""), self._limits.body_bytes)
+            raise RefusedError(reason, f"HTTP {response.status} {response.reason or ''}".rstrip())
+        unpack = unpacker(response.headers.get("Content-Encoding", ""), self._limits.body_bytes)
         chunks: list[bytes] = []
         size = 0
         complete = True
         try:
             while chunk := response.read1(_CHUNK_BYTES):
-                unpacked = unpack(chunk)
+                unpacked = unpack.unpack(chunk)
                 size += len(unpacked)
                 if size > self._limits.body_bytes:
-                    raise _RefusedError(Reason.TOO_LARGE, f"the body is over {self._limits.body_bytes} bytes")
+                    raise RefusedError(Reason.TOO_LARGE, f"the body is over {self._limits.body_bytes} bytes")
                 chunks.append(unpacked)
                 if self._clock() >= deadline:
                     raise TimeoutError(f"{size} bytes came before the deadline")
@@ -197,6 +189,7 @@ class Fetcher:
             if isinstance(error, Urllib3TimeoutError) or self._aborted:
                 raise
             complete = False
+        complete = complete and unpack.ended
         if not complete or response.headers.get("Connection", "").lower() == "close":
             self.close()
         return b"".join(chunks), response.headers.get("Content-Type", "").lower(), complete
@@ -209,69 +202,8 @@ class Fetcher:
             self.close()
 
 
-def _authorization(access: Access) -> dict[str, str]:
-    if access.bearer_token_file or access.bearer_token:
-        token = _secret(access.bearer_token_file) if access.bearer_token_file else access.bearer_token
-        return {"Authorization": f"Bearer {token}"}
-    if access.username is not None:
-        password = _secret(access.password_file) if access.password_file else access.password or ""
-        pair = base64.b64encode(f"{access.username}:{password}".encode()).decode("ascii")
-        return {"Authorization": f"Basic {pair}"}
-    return {}
-
-
-def _secret(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise _RefusedError(Reason.CREDENTIALS, f"{path} cannot be read: {error}") from error
-
-
-def _tls_context(access: Access) -> ssl.SSLContext:
-    try:
-        context = ssl.create_default_context(cafile=access.ca_file)
-        if access.cert_file:
-            context.load_cert_chain(access.cert_file, access.key_file)
-    except (OSError, ssl.SSLError) as error:
-        raise _RefusedError(Reason.CREDENTIALS, f"a certificate or key file cannot be used: {error}") from error
-    if access.insecure_skip_verify:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _unpacker(encoding: str, most_bytes: int) -> Callable[[bytes], bytes]:
-    """Return what undoes a Content-Encoding, never giving back more than one byte over the limit."""
-    encoding = encoding.strip().lower()
-    if encoding in _PLAIN_ENCODINGS:
-        return lambda chunk: chunk
-    if encoding not in _ZIPPED_ENCODINGS:
-        raise _RefusedError(Reason.ENCODING, f"Content-Encoding {encoding!r} was not asked for")
-    unzip = zlib.decompressobj(_EITHER_ZIP)
-
-    def unpack(chunk: bytes) -> bytes:
-        try:
-            return unzip.decompress(chunk, most_bytes + 1)
-        except zlib.error as error:
-            raise _RefusedError(Reason.ENCODING, f"the compressed body is broken: {error}") from error
-
-    return unpack
-
-
-def _as_utf8(body: bytes, content_type: str) -> bytes:
-    """Return the body in UTF-8 where it is not, and says in what else it is."""
-    _, _, charset = content_type.partition("charset=")
-    charset = charset.split(";")[0].strip().strip('"')
-    if charset in {"", "utf-8", "utf8", "us-ascii"}:
-        return body
-    try:
-        return body.decode(charset).encode()
-    except (LookupError, UnicodeError):
-        return body
-
-
 def _explain(error: Exception) -> tuple[Reason, str]:
-    if isinstance(error, _RefusedError):
+    if isinstance(error, RefusedError):
         return error.reason, error.detail
     causes = _causes(error)
     for kinds, reason in _EXPLANATIONS:
@@ -286,7 +218,7 @@ _EXPLANATIONS: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
     ((SSLError, ssl.SSLError), Reason.TLS),
     ((ConnectionRefusedError,), Reason.REFUSED),
     ((TimeoutError, Urllib3TimeoutError), Reason.TIMEOUT),
-    ((ConnectionError, urllib3.exceptions.ProtocolError), Reason.CLOSED),
+    ((ConnectionError, urllib3.exceptions.ProtocolError, http.client.HTTPException), Reason.CLOSED),
     ((NewConnectionError, OSError), Reason.UNREACHABLE),
     ((HTTPError,), Reason.CLOSED),
 )

@@ -1,0 +1,279 @@
+"""Fetching a page: what is asked, what is accepted, and what every kind of bad server becomes."""
+
+import gzip
+import socket
+import ssl
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.certificates import Certificates
+from tests.servers import answering, closing_after, response, serving
+from vllmwatch.sources.target import Access, Origin, Target
+from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits
+from vllmwatch.spec.reason import Reason
+
+PAGE = b"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 1.0\n"
+
+
+def fetcher(url: str, access: Access | None = None, limits: Limits | None = None) -> Fetcher:
+    return Fetcher(Target(url, "s", "n", Origin.STATIC, access or Access()), limits or Limits())
+
+
+def fetch(
+    url: str, access: Access | None = None, limits: Limits | None = None, seconds: float = 5
+) -> Fetched | Failure:
+    one = fetcher(url, access, limits)
+    try:
+        return one.fetch(time.monotonic() + seconds)
+    finally:
+        one.close()
+
+
+def reason(result: Fetched | Failure) -> Reason:
+    assert isinstance(result, Failure), result
+    return result.reason
+
+
+def test_a_page_comes_whole_and_over_one_connection() -> None:
+    with serving(answering(response(PAGE))) as server:
+        one = fetcher(server.url())
+        results = [one.fetch(time.monotonic() + 5) for _ in range(3)]
+        one.close()
+        assert [result.body for result in results if isinstance(result, Fetched)] == [PAGE] * 3
+        assert all(isinstance(result, Fetched) and result.complete and not result.openmetrics for result in results)
+        assert server.connections == 1
+
+
+def test_a_kept_connection_that_the_server_closed_is_opened_anew() -> None:
+    with serving(closing_after(response(PAGE))) as server:
+        one = fetcher(server.url())
+        results = [one.fetch(time.monotonic() + 5) for _ in range(3)]
+        one.close()
+        assert all(isinstance(result, Fetched) and result.body == PAGE for result in results)
+
+
+def test_openmetrics_is_told_by_its_content_type() -> None:
+    answer = response(PAGE + b"# EOF\n", content_type="application/openmetrics-text; version=1.0.0; charset=utf-8")
+    with serving(answering(answer)) as server:
+        result = fetch(server.url())
+    assert isinstance(result, Fetched)
+    assert result.openmetrics
+
+
+@pytest.mark.parametrize(
+    ("access", "header"),
+    [
+        (Access(bearer_token="abc"), b"Authorization: Bearer abc"),
+        (Access(username="u", password="p"), b"Authorization: Basic dTpw"),
+    ],
+)
+def test_credentials_are_sent(access: Access, header: bytes) -> None:
+    with serving(answering(response(PAGE))) as server:
+        fetch(server.url(), access)
+        assert header in server.requests[0]
+
+
+def test_a_token_file_is_read_at_each_scrape(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("first\n")
+    with serving(answering(response(PAGE))) as server:
+        one = fetcher(server.url(), Access(bearer_token_file=str(token)))
+        one.fetch(time.monotonic() + 5)
+        token.write_text("second\n")
+        one.fetch(time.monotonic() + 5)
+        token.unlink()
+        assert reason(one.fetch(time.monotonic() + 5)) is Reason.CREDENTIALS
+        one.close()
+        assert b"Bearer first" in server.requests[0]
+        assert b"Bearer second" in server.requests[1]
+
+
+def test_a_redirect_on_the_same_host_is_followed() -> None:
+    def handle(connection: socket.socket, request: bytes) -> None:
+        if b" /metrics/ " in request:
+            connection.sendall(response(PAGE))
+        else:
+            connection.sendall(b"HTTP/1.1 307 Temporary\r\nlocation: /metrics/\r\ncontent-length: 0\r\n\r\n")
+
+    with serving(handle) as server:
+        result = fetch(server.url())
+        assert isinstance(result, Fetched)
+        assert result.body == PAGE
+        assert server.connections == 1
+
+
+@pytest.mark.parametrize("location", ["/metrics", "http://127.0.0.2:9/metrics", "/metrics?again", "//127.0.0.2/"])
+def test_redirects_in_loops_and_to_others_are_refused(location: str) -> None:
+    answer = f"HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n".encode()
+    with serving(answering(answer)) as server:
+        assert reason(fetch(server.url())) is Reason.REDIRECT
+
+
+def test_an_endless_chain_of_redirects_is_cut() -> None:
+    count = iter(range(1000))
+
+    def handle(connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(f"HTTP/1.1 302 F\r\nlocation: /m{next(count)}\r\ncontent-length: 0\r\n\r\n".encode())
+
+    with serving(handle) as server:
+        assert reason(fetch(server.url())) is Reason.REDIRECT
+        assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [(401, Reason.UNAUTHORIZED), (403, Reason.UNAUTHORIZED), (404, Reason.HTTP_STATUS), (500, Reason.HTTP_STATUS)],
+)
+def test_other_statuses_have_their_reason(status: int, expected: Reason) -> None:
+    with serving(answering(f"HTTP/1.1 {status} No\r\ncontent-length: 2\r\n\r\nno".encode())) as server:
+        result = fetch(server.url())
+        assert reason(result) is expected
+        assert isinstance(result, Failure)
+        assert str(status) in result.detail
+
+
+def test_nobody_listening_is_refused_and_no_such_name_is_unresolved() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        port = sock.getsockname()[1]
+    assert reason(fetch(f"http://127.0.0.1:{port}/metrics")) is Reason.REFUSED
+    assert reason(fetch("http://no-such-host.invalid/metrics")) is Reason.UNRESOLVED
+
+
+def drip(connection: socket.socket, head: bytes, piece: bytes) -> None:
+    connection.sendall(head)
+    for _ in range(100):
+        connection.sendall(piece)
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"HTTP/1.1 200 OK\r\nx-slow: ", b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n"],
+    ids=["nothing", "header", "body"],
+)
+def test_a_server_that_drips_ends_at_the_deadline(head: bytes) -> None:
+    """Each byte comes well before a read would time out, so only a deadline over all of it ends this."""
+    with serving(lambda connection, _: drip(connection, head, b"a" if head else b"")) as server:
+        one = fetcher(server.url())
+        watchdog = threading.Timer(0.6, one.abort)
+        watchdog.start()
+        started = time.monotonic()
+        result = one.fetch(started + 0.5)
+        watchdog.join()
+        one.close()
+        assert reason(result) is Reason.TIMEOUT
+        assert time.monotonic() - started < 3
+
+
+def test_an_endless_body_is_cut_at_the_limit() -> None:
+    def handle(connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
+        while True:
+            connection.sendall(b"vllm:x 1\n" * 1000)
+
+    with serving(handle) as server:
+        assert reason(fetch(server.url(), limits=Limits(body_bytes=1 << 20))) is Reason.TOO_LARGE
+
+
+def test_a_zipped_page_is_unpacked_and_a_bomb_is_not() -> None:
+    encoding = "content-encoding: gzip\r\n"
+    with serving(answering(response(gzip.compress(PAGE), extra=encoding))) as server:
+        result = fetch(server.url())
+        assert isinstance(result, Fetched)
+        assert result.body == PAGE
+        assert result.complete
+    bomb = gzip.compress(bytes(64 << 20))
+    with serving(answering(response(bomb, extra=encoding))) as server:
+        assert reason(fetch(server.url(), limits=Limits(body_bytes=1 << 20))) is Reason.TOO_LARGE
+
+
+def test_broken_and_unknown_compression_have_their_reason() -> None:
+    for encoding, body in (("gzip", b"not gzip"), ("br", b"x"), ("zstd", b"x")):
+        with serving(answering(response(body, extra=f"content-encoding: {encoding}\r\n"))) as server:
+            assert reason(fetch(server.url())) is Reason.ENCODING
+
+
+def test_a_zipped_page_that_ends_early_is_not_complete() -> None:
+    page = gzip.compress(b"".join(b"vllm:x%d %d\n" % (n, n * n) for n in range(5000)))
+    with serving(answering(response(page[:-500], extra="content-encoding: gzip\r\n"))) as server:
+        result = fetch(server.url())
+        assert isinstance(result, Fetched)
+        assert not result.complete
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nfff\r\n",
+    ],
+    ids=["length", "chunked"],
+)
+def test_a_body_that_ends_early_is_kept_and_marked(head: bytes) -> None:
+    with serving(closing_after(head + PAGE)) as server:
+        result = fetch(server.url())
+        assert isinstance(result, Fetched)
+        assert result.body == PAGE
+        assert not result.complete
+
+
+@pytest.mark.parametrize("answer", [b"", b"garbage\r\n\r\n", b"\x00\x01\x02" * 100])
+def test_what_is_not_http_is_a_closed_connection(answer: bytes) -> None:
+    with serving(closing_after(answer)) as server:
+        assert reason(fetch(server.url())) is Reason.CLOSED
+
+
+def test_a_page_in_another_charset_is_read_in_it() -> None:
+    body = 'vllm:x{m="é"} 1\n'
+    answer = response(body.encode("latin-1"), content_type="text/plain; charset=iso-8859-1")
+    with serving(answering(answer)) as server:
+        result = fetch(server.url())
+        assert isinstance(result, Fetched)
+        assert result.body == body.encode()
+
+
+def test_ipv6_and_a_query_are_passed_on() -> None:
+    with serving(answering(response(PAGE)), host="::1") as server:
+        assert isinstance(fetch(server.url("/metrics?token=a%20b")), Fetched)
+        assert server.requests[0].startswith(b"GET /metrics?token=a%20b HTTP/1.1")
+        assert f"Host: [::1]:{server.port}".encode() in server.requests[0]
+
+
+def test_another_path_of_the_same_server_can_be_asked() -> None:
+    with serving(answering(response(PAGE))) as server:
+        one = fetcher(server.url("/vllm/metrics"))
+        one.fetch(time.monotonic() + 5, "/vllm/version")
+        one.close()
+        assert server.requests[0].startswith(b"GET /vllm/version ")
+
+
+def test_tls_is_verified_against_the_given_authority(certificates: Certificates) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.server_cert, certificates.server_key)
+    with serving(answering(response(PAGE)), tls=context) as server:
+        assert isinstance(fetch(server.url(), Access(ca_file=certificates.ca)), Fetched)
+        assert isinstance(fetch(server.url(), Access(insecure_skip_verify=True)), Fetched)
+        assert reason(fetch(server.url())) is Reason.TLS
+        assert reason(fetch(server.url(), Access(ca_file="/nowhere/ca.pem"))) is Reason.CREDENTIALS
+
+
+def test_a_client_certificate_lets_us_in(certificates: Certificates) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.server_cert, certificates.server_key)
+    context.load_verify_locations(certificates.ca)
+    context.verify_mode = ssl.CERT_REQUIRED
+    with_client = Access(ca_file=certificates.ca, cert_file=certificates.client_cert, key_file=certificates.client_key)
+    with serving(answering(response(PAGE)), tls=context) as server:
+        assert isinstance(fetch(server.url(), with_client), Fetched)
+        assert isinstance(fetch(server.url(), Access(ca_file=certificates.ca)), Failure)
+
+
+def test_secrets_stay_out_of_details_and_reprs() -> None:
+    access = Access(bearer_token="very-secret", username=None)
+    with serving(answering(b"HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n")) as server:
+        target = Target(server.url(), "s", "n", Origin.STATIC, access)
+        result = Fetcher(target, Limits()).fetch(time.monotonic() + 5)
+        assert "very-secret" not in repr(result) + repr(target)
