@@ -1,10 +1,11 @@
 """Records the metrics pages of real vLLM servers that lie in tests/data/vllm.
 
-Run as `python -m tests.real.record_pages [NAME …]`, about two minutes a page; the environment must be there
-(`python -m tests.real.vllm_environment`).
+Run as `python -m tests.real.record_pages [NAME …]`, about a minute a page; the environment must be there
+(`python -m tests.real.vllm_environment`). For another version of vLLM, --version, --program and --model name it,
+its `vllm` command, and a model that its own Python made (make_tiny_model.py).
 """
 
-import sys
+import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 
 from tests.real.load import Load
-from tests.real.places import ROOT
+from tests.real.places import ROOT, TINY_MODEL, VLLM_ENVIRONMENT
 from tests.real.vllm_environment import VLLM_VERSION
 from tests.real.vllm_server import VllmServer
 
@@ -66,23 +67,43 @@ RECORDINGS = (
 )
 
 
-def record(recording: Recording, folder: Path = FOLDER) -> Path:
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The vLLM that is recorded: its version as file names have it, its command, and the model that it serves."""
+
+    version: str = VLLM_VERSION
+    program: Path = VLLM_ENVIRONMENT / "bin" / "vllm"
+    model: Path = TINY_MODEL
+
+
+def record(recording: Recording, peer: Peer, folder: Path = FOLDER) -> Path:
     """Start a server, do what the recording says, write its page."""
     with tempfile.TemporaryDirectory() as logs:
-        server = VllmServer(Path(logs), arguments=recording.arguments)
+        server = VllmServer(Path(logs), arguments=recording.arguments, program=peer.program, model=peer.model)
         try:
             server.start()
             text = recording.read(server)
         finally:
             server.stop()
-    path = folder / f"vllm_{VLLM_VERSION}_{recording.name}.prom"
+    path = folder / f"vllm_{peer.version}_{recording.name}.prom"
     path.write_text(text)
     return path
 
 
-if __name__ == "__main__":
-    wanted = sys.argv[1:]
+def main() -> None:
+    """Record the pages that the command line names, or all of them."""
+    parser = argparse.ArgumentParser(description="Record metrics pages of real vLLM servers.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(each.name for each in RECORDINGS))
+    parser.add_argument("--version", default=VLLM_VERSION)
+    parser.add_argument("--program", type=Path, default=VLLM_ENVIRONMENT / "bin" / "vllm")
+    parser.add_argument("--model", type=Path, default=TINY_MODEL)
+    wanted = parser.parse_args()
+    peer = Peer(wanted.version, wanted.program.absolute(), wanted.model.absolute())
     FOLDER.mkdir(parents=True, exist_ok=True)
     for each in RECORDINGS:
-        if not wanted or each.name in wanted:
-            print(record(each))
+        if not wanted.names or each.name in wanted.names:
+            print(record(each, peer))
+
+
+if __name__ == "__main__":
+    main()

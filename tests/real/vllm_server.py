@@ -32,13 +32,14 @@ class VllmServer:
         arguments: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
         program: Path = VLLM_ENVIRONMENT / "bin" / "vllm",
+        model: Path = TINY_MODEL,
     ) -> None:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / f"vllm-{self.port}.log"
         self._environment = {**offline_environment(), **(environment or {})}
         self._command = [
-            *(str(program), "serve", str(TINY_MODEL), "--served-model-name", MODEL_NAME),
+            *(str(program), "serve", str(model), "--served-model-name", MODEL_NAME),
             *("--host", "127.0.0.1", "--port", str(self.port), "--max-model-len", "2048", "--enforce-eager"),
             *arguments,
         ]
