@@ -1,7 +1,7 @@
 """A page read line by line into families: what each declares, and which lines are its samples."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vllmwatch.sources.vllm.text import Header, LineError, Sample, read_header, read_sample
 
@@ -53,8 +53,8 @@ def read_draft(body: bytes, *, openmetrics: bool, complete: bool) -> Draft:
                 current = _apply_header(draft, header) if header else current
             else:
                 sample = read_sample(line)
-                current = _family_of(draft, current, sample.name)
-                current.samples.append((number, sample))
+                current, name = _family_of(draft, current, sample.name)
+                current.samples.append((number, sample if name == sample.name else replace(sample, name=name)))
         except LineError:
             draft.invalid.append(number)
     draft.ended = draft.ended and not _is_cut(draft)
@@ -87,17 +87,23 @@ def _apply_header(draft: Draft, header: Header) -> DraftFamily:
     return family
 
 
-def _family_of(draft: Draft, current: DraftFamily | None, sample: str) -> DraftFamily:
-    if current is not None and sample in _names_of(current):
-        return current
+def _family_of(draft: Draft, current: DraftFamily | None, sample: str) -> tuple[DraftFamily, str]:
+    """Return the family that a sample belongs to, and the sample's name as that family has it.
+
+    vLLM's OpenMetrics page writes colons in the names of samples as underscores, but not in those of families.
+    """
+    if current is not None:
+        for name in _names_of(current):
+            if sample in (name, name.replace(":", "_")):
+                return current, name
     for base in _bases_of(sample):
         family = draft.families.get(base)
         if family is not None and sample in _names_of(family):
-            return family
+            return family, sample
     if sample in draft.families:
         raise LineError("a sample of a name that its family's type does not have")
     family = draft.families[sample] = DraftFamily(sample)
-    return family
+    return family, sample
 
 
 def _names_of(family: DraftFamily) -> Iterator[str]:

@@ -1,0 +1,90 @@
+"""Pages of several targets as one."""
+
+from pathlib import Path
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as read_text
+
+from tests.exporter.vllm.pages import RECORDED, Series, samples_of, text_of, translate, type_of, values
+from vllmwatch.exporter.vllm.merge import merge
+
+PAGES = sorted(RECORDED.glob("*.prom"))
+
+
+def upstream_samples(path: Path) -> dict[Series, float]:
+    """Read a recorded page with prometheus_client and say by hand what should become of each series."""
+    openmetrics = "openmetrics" in path.name
+    read = read_openmetrics if openmetrics else read_text
+    found: dict[Series, float] = {}
+    # vLLM's OpenMetrics page has underscores for the colons in the names of its samples, and of them alone.
+    for family in read(path.read_text().replace("\nvllm_", "\nvllm:")):
+        for sample in family.samples:
+            if sample.name.endswith("_created") or sample.name.startswith("python_"):
+                continue
+            labels = {**sample.labels, "server": path.stem, "node": "box"}
+            found[sample.name, tuple(sorted(labels.items()))] = sample.value
+    return found
+
+
+def test_all_recorded_pages_together_have_every_value_of_each() -> None:
+    pages = [
+        translate(path.read_bytes(), openmetrics="openmetrics" in path.name, server=path.stem, node="box")
+        for path in PAGES
+    ]
+    merged = samples_of(text_of(*pages))
+    expected: dict[Series, float] = {}
+    for path in PAGES:
+        expected |= upstream_samples(path)
+    assert len(expected) > 1500
+    assert merged == expected
+
+
+def test_a_family_stands_once_with_the_samples_of_all() -> None:
+    page = (
+        "# HELP vllm:num_requests_running Words.\n# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 1\n"
+    )
+    text = text_of(translate(page, server="a:1"), translate(page, server="b:2"))
+    assert text.count("# TYPE vllm:num_requests_running gauge") == 1
+    assert text.count("# HELP") == 1
+    assert text.count("vllm:num_requests_running{") == 2
+
+
+@pytest.mark.parametrize(("first", "second"), [("gauge", "counter"), ("histogram", "gauge"), ("counter", "summary")])
+def test_of_two_types_for_one_family_the_first_stands(first: str, second: str) -> None:
+    page = "# TYPE odd {0}\nodd{1} 1\n# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 1\n"
+    suffix = {"histogram": "_count", "summary": "_count"}
+    pages = [translate(page.format(kind, suffix.get(kind, "")), server=f"{kind}:1") for kind in (first, second)]
+    merged = merge(pages, {})
+    text = b"".join(merged.chunks).decode()
+    assert type_of(text, "odd") == first
+    assert merged.conflicts == [0, 1]
+    assert len(values(text, "vllm:num_requests_running")) == 1
+    assert sum(sample == "vllm:num_requests_running" for sample, _ in samples_of(text)) == 2
+
+
+def test_a_type_stays_with_a_family_from_scrape_to_scrape() -> None:
+    one = translate("# TYPE odd gauge\nodd 1\n", server="a:1")
+    other = translate("# TYPE odd counter\nodd 2\n", server="b:1")
+    kinds = merge([one, other], {}).kinds
+    assert merge([other, one], kinds).conflicts == [1, 0]
+    assert merge([other], merge([other], kinds).kinds).conflicts == [0]
+
+
+def test_an_untyped_family_joins_a_plain_type_and_no_histogram() -> None:
+    typed = translate("# TYPE odd gauge\nodd 1\n", server="a:1")
+    untyped = translate("odd 2\n", server="b:1")
+    histogram = translate('# TYPE odd histogram\nodd_bucket{le="+Inf"} 1\nodd_sum 1\nodd_count 1\n', server="c:1")
+    for order in ((typed, untyped), (untyped, typed)):
+        text = text_of(*order)
+        assert type_of(text, "odd") == "gauge"
+        assert sum(name == "odd" for name, _ in samples_of(text)) == 2
+    assert merge([untyped, histogram], {}).conflicts == [0, 3]
+    assert merge([histogram, untyped], {}).conflicts == [0, 1]
+
+
+def test_a_name_that_is_a_series_of_a_histogram_is_no_family_of_its_own() -> None:
+    histogram = translate('# TYPE odd histogram\nodd_bucket{le="+Inf"} 1\nodd_sum 1\nodd_count 1\n', server="a:1")
+    plain = translate("# TYPE odd_count gauge\nodd_count 5\n", server="b:1")
+    assert merge([histogram, plain], {}).conflicts == [0, 1]
+    assert merge([plain, histogram], {}).conflicts == [0, 3]
