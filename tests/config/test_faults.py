@@ -41,7 +41,7 @@ FAULTS: tuple[tuple[str, str], ...] = (
     (
         "many",
         (
-            "FILE:3: unknown key 'foo'\nFILE:2: listen: an address, host:port is asked for, not 1; for this "
+            "FILE:3: unknown key 'foo'\nFILE:2: listen: host:port is asked for, not 1; for this "
             "host alone write '127.0.0.1:1', for all addresses ':1'\nFILE:1: node: a text is asked for, not "
             "false (yes, no, on and off are true and false in YAML); put it in quotes"
         ),
@@ -64,11 +64,11 @@ FAULTS: tuple[tuple[str, str], ...] = (
     (
         "port-as-number",
         (
-            "FILE:1: listen: an address, host:port is asked for, not 9836; for this host alone write "
+            "FILE:1: listen: host:port is asked for, not 9836; for this host alone write "
             "'127.0.0.1:9836', for all addresses ':9836'"
         ),
     ),
-    ("port-too-large", "FILE:1: listen: an address, host:port, is asked for, not '127.0.0.1:98360'"),
+    ("port-too-large", "FILE:1: listen: host:port is asked for, not '127.0.0.1:98360'"),
     ("prefix", "FILE:1: metric_prefixes: '9_' cannot begin the name of a metric"),
     ("quoted-boolean", "FILE:1: discover: true or false is asked for, not 'no'; leave the quotes out"),
     (

@@ -1,9 +1,7 @@
 """Every setting of vllmwatch, in the order of the reference page, and the keys of one target."""
 
+from vllmwatch.catalog.vllm.prefixes import CHURNING_LABELS
 from vllmwatch.spec.setting import Form, Setting
-
-# Label names that Ray adds to the series of each replica: they change with every restart and say nothing of the server.
-RAY_LABELS: tuple[str, ...] = ("SessionName", "WorkerId", "ReplicaId", "JobId", "Component", "Version", "NodeAddress")
 
 # Labels that give a series its meaning or its name: dropping one would merge series that differ.
 KEPT_LABELS: frozenset[str] = frozenset({"__name__", "engine", "le", "model_name", "node", "quantile", "server"})
@@ -97,13 +95,13 @@ SETTINGS: tuple[Setting, ...] = (
         "metric_prefixes",
         Form.LIST,
         (),
-        "Prefixes, besides 'ray_' and 'kserve_', that may stand before the names of vLLM's metrics.",
+        "Prefixes that may stand in place of 'vllm:', besides those of Ray Serve and KServe.",
     ),
     Setting(
         "drop_labels",
         Form.LIST,
-        RAY_LABELS,
-        "Labels taken off vLLM's series, since they change with every restart.",
+        CHURNING_LABELS,
+        "Labels taken off vLLM's series, unless they alone tell two series of a page apart.",
     ),
     Setting(
         "target_gone_seconds",

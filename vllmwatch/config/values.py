@@ -56,7 +56,7 @@ def split_address(text: str) -> tuple[str, int]:
     """Split host:port as the exporter listens on it; raises ValueError."""
     match = _ADDRESS.fullmatch(text)
     if match is None or int(match["port"]) > _PORT_LIMIT:
-        raise ValueError(f"{Form.ADDRESS}, is asked for, not {text!r}")
+        raise ValueError(f"{Form.ADDRESS} is asked for, not {text!r}")
     return match["host"].strip("[]"), int(match["port"])
 
 

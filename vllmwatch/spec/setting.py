@@ -14,7 +14,7 @@ Default = str | int | float | bool | tuple[str, ...] | None
 class Form(StrEnum):
     """What a value looks like; the text is what messages and reference pages say."""
 
-    ADDRESS = "an address, host:port"
+    ADDRESS = "host:port"
     BOOLEAN = "true or false"
     BYTES = "a number of bytes (32MiB works too)"
     FILE = "a path of a file"

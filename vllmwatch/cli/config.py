@@ -1,0 +1,89 @@
+"""`vllmwatch config`: the settings in force, and where each came from."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from vllmwatch.catalog.settings import SETTINGS, TARGET_KEYS
+from vllmwatch.cli.options import ConfigLoader, with_settings
+from vllmwatch.config import Config
+from vllmwatch.sources.target import Access, Target
+
+MASK = "***"
+_SECRETS = frozenset(setting.key for setting in (*SETTINGS, *TARGET_KEYS) if setting.secret)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@with_settings
+def config(load: ConfigLoader, *, as_json: Json = False) -> None:
+    """Print the settings in force, and where each came from.
+
+    Secrets are masked. The options are those of `vllmwatch exporter`, so that the same words show what it would do.
+    """
+    settings = describe(load())
+    typer.echo(json.dumps(settings, indent=2) if as_json else as_text(settings))
+
+
+def describe(settings: Config) -> dict[str, Any]:
+    """Return each setting by key with its value (secrets masked) and its origin, and the file that was read."""
+    values = {
+        setting.key: {
+            "value": _plain(setting.key, getattr(settings, setting.key)),
+            "origin": settings.origins[setting.key],
+        }
+        for setting in SETTINGS
+    }
+    return {"file": None if settings.file is None else str(settings.file), "settings": values}
+
+
+def as_text(described: Mapping[str, Any]) -> str:
+    """Return a line a setting and a line a target; the origins stand in a column of their own."""
+    rows: list[tuple[str, str]] = []
+    for key, entry in described["settings"].items():
+        value, origin = entry["value"], entry["origin"]
+        if key == "targets" and value:
+            rows.append(("targets:", origin))
+            rows.extend((f"  - {_one_line(target)}", "") for target in value)
+        else:
+            rows.append((f"{key}: {_shown(value)}", origin))
+    width = min(60, max(len(text) for text, origin in rows if origin))
+    lines = [f"{text:<{width}}  # {origin}" if origin else text for text, origin in rows]
+    return "\n".join([f"# Configuration file: {described['file'] or 'none'}", *lines])
+
+
+def _plain(key: str, value: object) -> object:
+    if key in _SECRETS and value is not None:
+        return MASK
+    if isinstance(value, tuple):
+        return [_target(entry) if isinstance(entry, Target) else entry for entry in value]
+    return value
+
+
+def _target(target: Target) -> dict[str, object]:
+    """Return what a target is, without what is not set."""
+    access = {
+        field.name: _plain(field.name, getattr(target.access, field.name))
+        for field in fields(Access)
+        if getattr(target.access, field.name)
+    }
+    labels = {"labels": dict(target.labels)} if target.labels else {}
+    return {"url": _without_query(target.url), "server": target.server, "node": target.node, **labels, **access}
+
+
+def _without_query(url: str) -> str:
+    """Return an address whose query, which may hold a token, is masked."""
+    parts = urlsplit(url)
+    return url if not parts.query else parts._replace(query=MASK).geturl()
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _one_line(target: Mapping[str, object]) -> str:
+    return "{" + ", ".join(f"{key}: {_shown(value)}" for key, value in target.items()) + "}"
