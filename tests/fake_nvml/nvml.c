@@ -47,6 +47,27 @@ static __thread int held; /* one call that reads many fields looks at the file o
 static struct device devices[MAX_GPUS][MAX_MIGS + 1];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* ---- how often each function was called, for tests that count ---- */
+
+static struct { char name[64]; int count; } calls[512];
+
+static void count_call(const char *function) {
+    for (int i = 0; i < 512; i++) {
+        if (calls[i].name[0] && strcmp(calls[i].name, function)) continue;
+        strncpy(calls[i].name, function, 63);
+        calls[i].count++;
+        return;
+    }
+}
+
+int fake_call_count(const char *function) {
+    for (int i = 0; i < 512 && calls[i].name[0]; i++)
+        if (!strcmp(calls[i].name, function)) return calls[i].count;
+    return 0;
+}
+
+void fake_forget_calls(void) { memset(calls, 0, sizeof calls); }
+
 /* ---- the state file ---- */
 
 static uint slot_of(const char *key) {
@@ -101,6 +122,7 @@ static int look(device_t device, const char *function, const char *argument, cha
     if (device && device->mig) { sprintf(own, "gpu.%d.mig.%d", device->gpu, device->mig - 1); strcpy(all, "mig.*"); }
     else if (device) { sprintf(own, "gpu.%d", device->gpu); strcpy(all, "gpu.*"); }
     pthread_mutex_lock(&lock);
+    count_call(function);
     refresh();
     snprintf(keys[0], 192, "delay_ms.%s", function);
     if (find(keys[0])) delay = atoi(find(keys[0]));

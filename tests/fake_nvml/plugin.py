@@ -53,6 +53,29 @@ def nvml_host(fake_nvml_folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     path.unlink(missing_ok=True)
 
 
+class Calls:
+    """How often the stand-in was called in this process."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def count(self, function: str) -> int:
+        """Return the calls of a function (or of a field: `field.82`) since the last `forget`."""
+        return int(self._library.fake_call_count(function.encode()))
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        self._library.fake_forget_calls()
+
+
+@pytest.fixture
+def nvml_calls(fake_nvml_folder: Path) -> Calls:
+    """Return the counter of calls."""
+    calls = Calls(ctypes.CDLL(str(fake_nvml_folder / SONAME)))
+    calls.forget()
+    return calls
+
+
 def child_environment(folder: Path, state: Path | None) -> dict[str, str]:
     """Return an environment for a child process that finds the stand-in by name."""
     environment = {key: value for key, value in os.environ.items() if key != STATE_VARIABLE}

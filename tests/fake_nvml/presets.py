@@ -112,7 +112,7 @@ def b200_host() -> Lines:
     lines = host(1, driver="580.95.05", cuda=13000)
     lines |= datacenter_card(0, "NVIDIA B200", total=183359 * MIB, used=160000 * MIB, watts=744.0, architecture=10)
     lines |= {
-        f"gpu.0.field.{number}": f"u32:{watts * 1000}" for number, watts in ((188, 1000), (189, 1000), (190, 1000))
+        f"gpu.0.field.{number}.0": f"u32:{watts * 1000}" for number, watts in ((188, 1000), (189, 1000), (190, 1000))
     }
     lines |= {"gpu.0.field.185.1": "u32:911000", "gpu.0.field.186.1": "u32:933500", "gpu.0.field.91": "u32:2"}
     for link in range(2):

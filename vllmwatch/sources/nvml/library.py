@@ -43,6 +43,8 @@ class DownReason(StrEnum):
     VERSION_MISMATCH = "version_mismatch"
     NO_PERMISSION = "no_permission"
     UNKNOWN_ERROR = "unknown_error"
+    # Said by whoever waits for a look, not by NVML: the driver does not answer in time.
+    TIMEOUT = "timeout"
 
 
 _DOWN = {
