@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Protocol
 
 from vllmwatch.catalog.vllm import METRICS, prefixes, router
+from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.vllm.names import NameBook
@@ -15,21 +15,12 @@ from vllmwatch.exporter.vllm.series import Identity
 from vllmwatch.exporter.vllm.translator import Translator
 from vllmwatch.exporter.watch import Facts, TargetSample, Watch
 from vllmwatch.exporter.watches import Watches
-from vllmwatch.sources.discovery import Discovered
 from vllmwatch.sources.nvml.snapshot import NvmlSnapshot
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.fetch import Fetcher
-from vllmwatch.sources.xid import XidTotals
+from vllmwatch.sources.xid import NO_XIDS, XidTotals
 
 MOST_FETCHES_AT_ONCE = 256
-
-
-class Discovery(Protocol):
-    """Where targets come from."""
-
-    def discover(self) -> Discovered:
-        """Return the present targets and what is wrong with their sources."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +42,8 @@ class Collector:
     def __init__(
         self,
         options: ExporterOptions,
-        discovery: Discovery,
-        gpus: GpuWatch,
+        discovery: Discovers,
+        gpus: GpuWatch | None,
         *,
         facts: dict[str, Facts] | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -72,7 +63,8 @@ class Collector:
         """Read GPUs and targets; what has not answered in time is down in this collection, and costs only itself."""
         started = self._clock()
         deadline = started + timeout_seconds
-        self._gpus.begin()
+        if self._gpus is not None:
+            self._gpus.begin()
         discovered = self._discovery.discover()
         watches = self._watches.update(discovered.targets, started)
         most = min(deadline, started + self.options.scrape_timeout_seconds)
@@ -80,8 +72,8 @@ class Collector:
         return Collection(
             targets=(*samples, *self._watches.gone_samples()),
             problems=discovered.problems,
-            gpus=self._gpus.finish(deadline - self._clock()),
-            xids=self._gpus.xids(),
+            gpus=self._gpus.finish(deadline - self._clock()) if self._gpus is not None else None,
+            xids=self._gpus.xids() if self._gpus is not None else NO_XIDS,
             duration_seconds=self._clock() - started,
             sampled_at_seconds=self._wall_clock(),
         )

@@ -15,7 +15,7 @@ from vllmwatch.exporter.service import Service, Setup
 _SHUTDOWN_SECONDS = 3
 
 
-def serve(host: str, port: int, load: Callable[[], Setup], gpus: GpuWatch, told: Callable[[str], None]) -> None:
+def serve(host: str, port: int, load: Callable[[], Setup], gpus: GpuWatch | None, told: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; SIGHUP reads the configuration anew.
 
     `told` is called with the address once it is listened on. Raises StartError when the address cannot be had.

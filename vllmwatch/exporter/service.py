@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from vllmwatch.errors import VllmwatchError
-from vllmwatch.exporter.collector import Collection, Collector, Discovery
+from vllmwatch.exporter.collector import Collection, Collector
+from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.page import ConfigState, PageWriter
@@ -21,7 +22,7 @@ class Setup:
     """What a configuration makes of the exporter."""
 
     options: ExporterOptions
-    discovery: Discovery
+    discovery: Discovers
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,9 @@ class Service:
     VllmwatchError when it cannot be used; then the old one stays in force.
     """
 
-    def __init__(self, load: Callable[[], Setup], gpus: GpuWatch, wall_clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, load: Callable[[], Setup], gpus: GpuWatch | None, wall_clock: Callable[[], float] = time.time
+    ) -> None:
         self._load = load
         self._gpus = gpus
         self._wall_clock = wall_clock
@@ -102,7 +105,8 @@ class Service:
         """End all collections and let the GPUs go."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._collector.close()
-        self._gpus.close()
+        if self._gpus is not None:
+            self._gpus.close()
 
     async def _collect(self, timeout_seconds: float) -> Sampled:
         collector, writer, config = self._collector, self._writer, self._config

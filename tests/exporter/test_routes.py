@@ -1,0 +1,253 @@
+"""The exporter's routes, with real targets behind them."""
+
+import asyncio
+import gzip
+import socket
+import time
+from collections.abc import Coroutine
+
+import pytest
+
+from tests.exporter.services import exporter, setup, target
+from tests.exporter.vllm.pages import RECORDED, samples_of
+from tests.servers import answering, closing_after, response, serving, vllm
+from vllmwatch.errors import ConfigError
+from vllmwatch.exporter.routes import accepts_gzip
+from vllmwatch.exporter.service import Setup
+
+PAGE = (RECORDED / "vllm_0.32.0_data_parallel_2.prom").read_bytes()
+
+
+def run(test: Coroutine[object, object, None]) -> None:
+    asyncio.run(test)
+
+
+def value(text: str, name: str, **labels: str) -> float | None:
+    found = [
+        number
+        for (sample, pairs), number in samples_of(text).items()
+        if sample == name and labels.items() <= dict(pairs).items()
+    ]
+    assert len(found) <= 1, found
+    return found[0] if found else None
+
+
+def test_the_page_has_targets_exporter_and_vllm() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+                answer = await client.get("/metrics")
+        assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+        assert value(answer.text, "vllmwatch_target_up", server="box:8000", node="box") == 1
+        assert value(answer.text, "vllmwatch_target_error") is None
+        assert value(answer.text, "vllmwatch_target_info", version="0.32.0", model_name="org/tiny", role="server") == 1
+        samples = samples_of(answer.text)
+        engines = {dict(labels)["engine"] for name, labels in samples if name == "vllm:num_requests_running"}
+        assert engines == {"0", "1"}
+        of_target = [name for name, labels in samples if ("server", "box:8000") in labels]
+        ours = [name for name in of_target if name.startswith("vllmwatch_")]
+        assert value(answer.text, "vllmwatch_target_samples") == len(of_target) - len(ours)
+
+    run(test())
+
+
+def test_one_dead_target_costs_itself_alone() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server, serving(closing_after(b"")) as dead:
+            targets = [target(server.url(), "good:1"), target(dead.url(), "dead:1")]
+            async with exporter(lambda: setup(targets)) as (client, _):
+                text = (await client.get("/metrics")).text
+        assert value(text, "vllmwatch_target_up", server="good:1") == 1
+        assert value(text, "vllmwatch_target_up", server="dead:1") == 0
+        assert value(text, "vllmwatch_target_error", server="dead:1", reason="closed") == 1
+        assert any(("server", "good:1") in labels for name, labels in samples_of(text) if name.startswith("vllm:"))
+
+    run(test())
+
+
+def test_a_slow_target_is_given_up_before_the_scraper_gives_up() -> None:
+    def hang(_connection: socket.socket, _request: bytes) -> None:
+        time.sleep(3)
+
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server, serving(hang) as slow:
+            targets = [target(server.url(), "good:1"), target(slow.url(), "slow:1")]
+            async with exporter(lambda: setup(targets)) as (client, _):
+                started = time.monotonic()
+                answer = await client.get("/metrics", headers={"X-Prometheus-Scrape-Timeout-Seconds": "1.2"})
+                assert 0.6 < time.monotonic() - started < 2
+        assert value(answer.text, "vllmwatch_target_error", server="slow:1", reason="timeout") == 1
+        assert value(answer.text, "vllmwatch_target_up", server="good:1") == 1
+
+    run(test())
+
+
+def test_scrapes_at_once_share_one_collection() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+                pages = await asyncio.gather(*(client.get("/metrics") for _ in range(10)))
+                fetched = sum(request.startswith(b"GET /metrics") for request in server.requests)
+        assert fetched == 1
+        assert len({page.text for page in pages}) == 1
+
+    run(test())
+
+
+def test_one_who_leaves_does_not_end_the_collection_of_others() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            async with exporter(lambda: setup([target(server.url())])) as (client, service):
+                leaving = asyncio.create_task(service.sample(5))
+                staying = asyncio.create_task(client.get("/metrics"))
+                await asyncio.sleep(0)
+                leaving.cancel()
+                assert (await staying).status_code == 200
+
+    run(test())
+
+
+def test_gzip_comes_when_asked() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+                zipped = await client.get("/metrics", headers={"Accept-Encoding": "gzip"})
+                plain = await client.get("/metrics", headers={"Accept-Encoding": "identity"})
+                raw = b"".join([part async for part in zipped.aiter_raw()]) if not zipped.is_closed else b""
+        assert zipped.headers["content-encoding"] == "gzip"
+        assert "content-encoding" not in plain.headers
+        assert int(zipped.headers["content-length"]) < len(plain.content) / 4
+        assert raw == b"" or gzip.decompress(raw)
+        assert "vllm:num_requests_running{" in zipped.text
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    ("header", "accepted"),
+    [("gzip", True), ("deflate, gzip;q=0.5", True), ("GZIP", True), ("gzip;q=0", False), ("", False), ("br", False)],
+)
+def test_accept_encoding_is_read_as_the_standard_says(header: str, accepted: bool) -> None:
+    assert accepts_gzip(header) is accepted
+
+
+def test_ready_and_views_wait_for_the_first_sample() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+                assert (await client.get("/healthz")).status_code == 200
+                for path in ("/-/ready", "/api/v1/fleet", "/sd", "/debug/last"):
+                    assert (await client.get(path)).status_code == 503
+                await client.get("/metrics")
+                for path in ("/-/ready", "/api/v1/fleet", "/sd", "/debug/last", "/"):
+                    assert (await client.get(path)).status_code == 200
+
+    run(test())
+
+
+def test_it_samples_by_itself() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            load = lambda: setup([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
+            async with exporter(load, sampling=True) as (client, service):
+                deadline = time.monotonic() + 10
+                while len([r for r in server.requests if b"GET /metrics" in r]) < 3:
+                    assert time.monotonic() < deadline
+                    await asyncio.sleep(0.05)
+                fleet = (await client.get("/api/v1/fleet")).json()
+        assert service.last is not None
+        (seen,) = fleet["servers"]
+        assert (seen["server"], seen["up"], seen["version"], seen["model_name"]) == (
+            "box:8000",
+            True,
+            "0.32.0",
+            "org/tiny",
+        )
+        assert [engine["engine"] for engine in seen["engines"]] == ["0", "1"]
+        assert fleet["nvml"] == {"up": False, "reason": "disabled", "driver_version": None}
+
+    run(test())
+
+
+def test_debug_says_why() -> None:
+    async def test() -> None:
+        with serving(answering(b"HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n")) as server:
+            async with exporter(lambda: setup([target(server.url("/metrics?token=secret"))])) as (client, _):
+                await client.get("/metrics")
+                answer = await client.get("/debug/last")
+        (seen,) = answer.json()["targets"]
+        assert seen["reason"] == "unauthorized"
+        assert "401" in seen["detail"]
+        assert "secret" not in answer.text
+
+    run(test())
+
+
+def test_service_discovery_has_the_form_of_prometheus() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            async with exporter(lambda: setup([target(server.url("/vllm/metrics"))])) as (client, _):
+                await client.get("/metrics")
+                groups = (await client.get("/sd")).json()
+        labels = {"__scheme__": "http", "__metrics_path__": "/vllm/metrics", "server": "box:8000", "node": "box"}
+        assert groups == [{"targets": [f"127.0.0.1:{server.port}"], "labels": labels}]
+
+    run(test())
+
+
+def test_a_bad_configuration_is_refused_and_the_old_one_stays() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            good = [target(server.url())]
+            answers: list[Setup | ConfigError] = [
+                setup(good, reload_over_http=True),
+                ConfigError("vllmwatch.yml:3: unknown key 'tragets'"),
+                setup([target(server.url(), "renamed:1")]),
+            ]
+
+            def load() -> Setup:
+                answer = answers.pop(0)
+                if isinstance(answer, ConfigError):
+                    raise answer
+                return answer
+
+            async with exporter(load) as (client, _):
+                refused = await client.post("/-/reload")
+                text = (await client.get("/metrics")).text
+                assert refused.status_code == 400
+                assert "tragets" in refused.text
+                assert value(text, "vllmwatch_config_last_reload_successful") == 0
+                assert value(text, "vllmwatch_target_up", server="box:8000") == 1
+                assert (await client.post("/-/reload")).status_code == 200
+                text = (await client.get("/metrics")).text
+                assert value(text, "vllmwatch_config_last_reload_successful") == 1
+                assert value(text, "vllmwatch_target_up", server="renamed:1") == 1
+                assert value(text, "vllmwatch_target_up", server="box:8000") is None
+                assert (await client.post("/-/reload")).status_code == 403
+
+    run(test())
+
+
+def test_the_page_for_people_escapes_what_servers_say() -> None:
+    page = b'# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{model_name="<script>x</script>"} 1\n'
+
+    async def test() -> None:
+        with serving(answering(response(page))) as server:
+            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+                await client.get("/metrics")
+                answer = await client.get("/")
+        assert "<script>" not in answer.text
+        assert "&lt;script&gt;" in answer.text
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+    run(test())
+
+
+def test_only_reading_is_offered_where_nothing_is_changed() -> None:
+    async def test() -> None:
+        async with exporter(lambda: setup([])) as (client, _):
+            assert (await client.post("/metrics")).status_code == 405
+            assert (await client.get("/nowhere")).status_code == 404
+            assert (await client.head("/metrics")).status_code == 200
+
+    run(test())

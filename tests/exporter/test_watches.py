@@ -1,0 +1,83 @@
+"""Who is watched, and who is gone."""
+
+from dataclasses import replace
+
+from tests.exporter.vllm.pages import translator
+from vllmwatch.exporter.watch import Facts, Watch
+from vllmwatch.exporter.watches import Watches
+from vllmwatch.sources.target import Origin, Target
+from vllmwatch.sources.vllm.fetch import Fetcher, Limits
+from vllmwatch.spec.reason import Reason
+
+A = Target("http://127.0.0.1:1/metrics", "a:1", "a", Origin.PROCESS, pid=1)
+B = Target("http://127.0.0.1:2/metrics", "b:2", "b", Origin.FILE_SD)
+
+
+def watches() -> Watches:
+    def make(target: Target, facts: Facts | None) -> Watch:
+        return Watch(target, Fetcher(target, Limits()), translator(), facts=facts)
+
+    return Watches(make, gone_seconds=3600)
+
+
+def was_up(watch: Watch) -> None:
+    watch.facts = Facts(model_name="org/m", version="0.32.0", last_success_seconds=1000.0)
+
+
+def test_a_target_keeps_its_watch_while_it_stays_the_same() -> None:
+    one = watches()
+    (first,) = one.update([A], 0)
+    (again, _) = one.update([A, B], 15)
+    assert again is first
+
+
+def test_a_target_that_was_up_stays_as_gone_for_an_hour() -> None:
+    one = watches()
+    (watch,) = one.update([A], 0)
+    was_up(watch)
+    one.update([], 100)
+    (gone,) = one.gone_samples()
+    assert (gone.target, gone.reason, gone.facts.version) == (A, Reason.GONE, "0.32.0")
+    one.update([], 3699)
+    assert one.gone_samples()
+    one.update([], 3700)
+    assert one.gone_samples() == []
+
+
+def test_a_target_that_was_never_up_is_not_missed() -> None:
+    one = watches()
+    one.update([A], 0)
+    one.update([], 1)
+    assert one.gone_samples() == []
+
+
+def test_one_of_the_same_name_takes_the_place_and_the_facts() -> None:
+    one = watches()
+    (watch,) = one.update([A], 0)
+    was_up(watch)
+    one.update([], 1)
+    restarted = replace(A, pid=2)
+    (watch,) = one.update([restarted], 2)
+    assert one.gone_samples() == []
+    assert watch.target.pid == 2
+    assert watch.facts.model_name == "org/m"
+
+
+def test_a_changed_target_gets_a_new_watch_with_the_old_facts() -> None:
+    one = watches()
+    (before,) = one.update([A], 0)
+    was_up(before)
+    (after,) = one.update([replace(A, pid=9)], 1)
+    assert after is not before
+    assert after.facts == before.facts
+
+
+def test_of_two_targets_of_one_name_the_first_is_watched() -> None:
+    one = watches()
+    (watch,) = one.update([A, replace(B, server="a:1")], 0)
+    assert watch.target is A
+
+
+def test_watches_stand_in_the_order_of_discovery() -> None:
+    one = watches()
+    assert [watch.target for watch in one.update([B, A], 0)] == [B, A]

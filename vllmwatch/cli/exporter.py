@@ -1,0 +1,72 @@
+"""`vllmwatch exporter`: the configuration in, a server of metrics out."""
+
+import logging
+
+from vllmwatch import __version__
+from vllmwatch.cli.options import ConfigLoader, with_settings
+from vllmwatch.config import Config
+from vllmwatch.exporter import logs
+from vllmwatch.exporter.discovery import PacedDiscovery
+from vllmwatch.exporter.gpu_watch import GpuWatch
+from vllmwatch.exporter.options import ExporterOptions
+from vllmwatch.exporter.serve import serve
+from vllmwatch.exporter.service import Setup
+from vllmwatch.sources.discovery import Discovery, ProcessTargets, StaticTargets, TargetSource
+from vllmwatch.sources.kernel_log import KernelLog
+from vllmwatch.sources.nvml.reader import NvmlReader
+from vllmwatch.sources.own_host import own_names
+from vllmwatch.sources.processes import ServerFinder
+from vllmwatch.sources.target_files import FileTargets
+from vllmwatch.sources.xid import XidLedger
+
+_log = logging.getLogger("vllmwatch")
+
+
+@with_settings
+def exporter(load: ConfigLoader) -> None:
+    """Serve the metrics of GPUs and vLLM servers on one page."""
+    config = load()
+    logs.configure(config.log_level, config.log_format)
+    host, _, port = config.listen.rpartition(":")
+    ledger = XidLedger()
+    kernel_log = KernelLog(ledger, path=config.kernel_log) if config.kernel_log else None
+    if kernel_log is not None:
+        kernel_log.start()
+    gpus = GpuWatch(NvmlReader(ledger=ledger), ledger) if config.nvml else None
+    try:
+        serve(host.strip("[]"), int(port), lambda: _setup(load()), gpus, _tell_address)
+    finally:
+        if kernel_log is not None:
+            kernel_log.close()
+
+
+def _tell_address(address: str) -> None:
+    _log.info("vllmwatch %s listens on %s", __version__, address)
+
+
+def _setup(config: Config) -> Setup:
+    return Setup(_options(config), PacedDiscovery(_discovery(config), config.discover_interval_seconds))
+
+
+def _discovery(config: Config) -> Discovery:
+    sources: list[TargetSource] = [StaticTargets(config.targets), FileTargets(config.target_files, config.node)]
+    if config.discover:
+        sources.append(ProcessTargets(ServerFinder(config.node)))
+    return Discovery(sources, own_names)
+
+
+def _options(config: Config) -> ExporterOptions:
+    return ExporterOptions(
+        node=config.node,
+        scrape_timeout_seconds=config.scrape_timeout_seconds,
+        scrape_timeout_offset_seconds=config.scrape_timeout_offset_seconds,
+        body_limit_bytes=config.body_limit_bytes,
+        series_limit=config.series_limit,
+        redirect_limit=config.redirect_limit,
+        keep_created=config.keep_created,
+        metric_prefixes=config.metric_prefixes,
+        drop_labels=config.drop_labels,
+        target_gone_seconds=config.target_gone_seconds,
+        sample_interval_seconds=config.sample_interval_seconds,
+        reload_over_http=config.reload_over_http,
+    )
