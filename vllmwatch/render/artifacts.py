@@ -1,0 +1,101 @@
+"""The generated files of a checkout: what is written where, and whether it is up to date."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from vllmwatch.render import mark
+from vllmwatch.render.command_page import CommandHelp, render_command_page
+from vllmwatch.render.config_file import render_config_file
+from vllmwatch.render.metrics_page import render_metrics_page
+from vllmwatch.render.settings_page import render_settings_page
+
+# Folders that hold generated files alone: any other file in them is left over.
+GENERATED_FOLDERS: tuple[str, ...] = ("docs/reference",)
+_MODE = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A generated file: its path in the checkout, with forward slashes, and the function that makes its text."""
+
+    path: str
+    render: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A generated file that is not as it should be; `what` is "missing", "differs" or "left over"."""
+
+    path: str
+    what: str
+
+
+def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
+    """Return all generated files in the order of their paths; `commands` are for the page of the commands."""
+    return (
+        Artifact("docs/reference/cli.md", partial(render_command_page, commands)),
+        Artifact("docs/reference/metrics.md", render_metrics_page),
+        Artifact("docs/reference/settings.md", render_settings_page),
+        Artifact("docs/reference/vllmwatch.example.yml", lambda: mark.comment(render_config_file())),
+    )
+
+
+def rendered(wanted: Iterable[Artifact]) -> dict[str, bytes]:
+    """Return the bytes of each file by path; raises ValueError when there are none, or one is empty or unmarked."""
+    texts = {artifact.path: artifact.render() for artifact in wanted}
+    if not texts:
+        raise ValueError("there is nothing to generate")
+    for path, text in texts.items():
+        if not mark.is_marked(text) or not text.partition("\n")[2].strip():
+            raise ValueError(f"{path}: a generated file begins with the mark and says something")
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def differences(root: Path, texts: dict[str, bytes]) -> tuple[Difference, ...]:
+    """Compare the files below `root` with what they should be, in the order of their paths."""
+    found = []
+    for path, content in texts.items():
+        file = root / path
+        if not file.is_file():
+            found.append(Difference(path, "missing"))
+        elif file.read_bytes() != content:
+            found.append(Difference(path, "differs"))
+    found.extend(Difference(path, "left over") for path in _files(root) if path not in texts)
+    return tuple(sorted(found, key=lambda difference: difference.path))
+
+
+def write(root: Path, texts: dict[str, bytes]) -> tuple[Difference, ...]:
+    """Mend what differs, each file at once or not at all, and return what was mended.
+
+    A left-over file is removed if it bears the mark; one that a person wrote is not touched.
+    """
+    mended = []
+    for difference in differences(root, texts):
+        file = root / difference.path
+        if difference.path in texts:
+            _replace(file, texts[difference.path])
+        elif mark.is_marked(file.read_text(errors="replace")):
+            file.unlink()
+        else:
+            continue
+        mended.append(difference)
+    return tuple(mended)
+
+
+def _files(root: Path) -> list[str]:
+    folders = [root / folder for folder in GENERATED_FOLDERS]
+    return [file.relative_to(root).as_posix() for folder in folders for file in folder.rglob("*") if file.is_file()]
+
+
+def _replace(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+    temporary = Path(name)
+    temporary.chmod(_MODE)
+    temporary.replace(file)

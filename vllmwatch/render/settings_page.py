@@ -1,0 +1,63 @@
+"""docs/reference/settings.md: every setting, and the keys of a target."""
+
+import json
+from collections.abc import Sequence
+
+from vllmwatch.catalog.settings import SETTINGS, TARGET_KEYS
+from vllmwatch.render import mark
+from vllmwatch.render.tables import code, table
+from vllmwatch.spec.setting import Form, Setting
+
+_INTRODUCTION = """\
+# Settings
+
+A setting is given as an option of the command, a variable of the environment, or a key of the configuration file; the
+first of these that says something wins. The file is the one named by `--config`, else by `VLLMWATCH_CONFIG`, else
+`vllmwatch.yml` in the working directory, else `/etc/vllmwatch/vllmwatch.yml`. `vllmwatch config` prints what is in
+force and where it came from; `vllmwatch init` writes a file with every setting explained. Unknown keys and variables
+are refused.
+
+In a variable, items of a list stand between commas (or in JSON), and an empty variable counts as not set, except where
+an empty text has a meaning. Paths in the file are taken from the file's own folder."""
+
+_TARGETS = """\
+## Targets
+
+An entry of `targets` is an address (`gpu1:8000`, `https://gateway/chat`) or a mapping with these keys. `/metrics` is
+added where the path does not end in it. The name of a server on its series, `server`, is the host and port of its
+address, with the node's name for a loopback address, and the path before `/metrics` where there is one."""
+
+
+def render_settings_page() -> str:
+    """Return the page."""
+    parts = [_INTRODUCTION, *(_section(setting) for setting in SETTINGS), _TARGETS, _keys(TARGET_KEYS)]
+    return mark.markdown("\n\n".join(parts))
+
+
+def _section(setting: Setting) -> str:
+    rows = [
+        ("form", f"one of {', '.join(map(code, setting.choices))}" if setting.choices else str(setting.form)),
+        ("default", _default(setting)),
+        ("variable", code(setting.environment)),
+    ]
+    if setting.option is not None:
+        rows.append(("option", _option(setting)))
+    if setting.minimum:
+        rows.append(("least", f"{setting.minimum:g}"))
+    return f"## {setting.key}\n\n{setting.help}\n\n{table(('', ''), rows)}"
+
+
+def _option(setting: Setting) -> str:
+    if setting.form is Form.BOOLEAN:
+        return f"{code(setting.option or '')}, {code((setting.option or '').replace('--', '--no-', 1))}"
+    repeated = ", may be repeated" if setting.form in {Form.LIST, Form.TARGETS} else ""
+    return f"{code(setting.option or '')}{repeated}"
+
+
+def _default(setting: Setting) -> str:
+    return setting.default_help if setting.default is None else code(json.dumps(setting.default))
+
+
+def _keys(settings: Sequence[Setting]) -> str:
+    rows = [(code(setting.key), str(setting.form), _default(setting), setting.help) for setting in settings]
+    return table(("key", "form", "default", "meaning"), rows)
