@@ -30,10 +30,10 @@ def busy_server(vllm_server: VllmServer) -> Iterator[VllmServer]:
 
     def work() -> None:
         for _ in range(200):
-            if enough.wait(0.2):
+            if enough.wait(0.5):
                 return
             load.complete(max_tokens=16, stream=True)
-            load.abort(max_tokens=200)
+            load.abort(max_tokens=50)
             load.wrong_model()
 
     worker = Thread(target=work)
@@ -69,13 +69,14 @@ def test_fifty_scrapes_lose_and_complain_of_nothing(
     State(tmp_path / "nvml.state", h100_host())
     environment = child_environment(fake_nvml_folder, tmp_path / "nvml.state")
     exporter = start_exporter("--target", busy_server.url, "--no-discover", environment=environment)
-    # No time for a scrape to be late: the two cores are shared with the model.
-    scrape = Scrape("vllmwatch", f"{exporter.url}/metrics", interval_seconds=1.0)
+    # The interval is the timeout too, and the cores are shared with the model.
+    scrape = Scrape("vllmwatch", f"{exporter.url}/metrics", interval_seconds=1.5)
     prometheus = start_prometheus(prometheus_program, [scrape])
     prometheus.wait_for_scrapes("vllmwatch", SCRAPES)
 
     assert prometheus.value('count_over_time(up{job="vllmwatch"}[1h])') >= SCRAPES
     assert prometheus.value('min_over_time(up{job="vllmwatch"}[1h])') == 1
+    assert prometheus.query("max_over_time(vllmwatch_target_error[1h]) > 0") == []
     assert prometheus.value("min_over_time(vllmwatch_target_up[1h])") == 1
     assert prometheus.value("max(scrape_samples_scraped - scrape_samples_post_metric_relabeling)") == 0
     assert prometheus.complaints() == []
