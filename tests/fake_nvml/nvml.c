@@ -543,8 +543,10 @@ int nvmlDeviceGetRunningProcessDetailList(device_t device, void *result) { (void
 int nvmlDeviceGetConfComputeMemSizeInfo(device_t device, void *result) { (void)device; (void)result; return NOT_SUPPORTED; }
 
 int nvmlDeviceGetTemperatureV(device_t device, uint *versioned) { /* version, sensor, temperature */
-    return versioned && versioned[0] == ((1u << 24) | 12)
-        ? number(device, "nvmlDeviceGetTemperatureV", versioned[1], versioned + 2) : 25;
+    if (!versioned || versioned[0] != ((1u << 24) | 12)) return 25;
+    int code = number(device, "nvmlDeviceGetTemperatureV", versioned[1], versioned + 2);
+    if (code == NOT_SUPPORTED) code = number(device, "nvmlDeviceGetTemperature", versioned[1], versioned + 2);
+    return code;
 }
 
 int nvmlDeviceGetMemoryInfo_v2(device_t device, ulonglong *result) { /* version, total, reserved, free, used */

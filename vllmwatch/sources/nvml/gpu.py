@@ -54,6 +54,23 @@ class _Margin:
         return self._info[1] if self._reading.read() else None
 
 
+class _Temperature:
+    """The core's temperature, by the call that nvml.h 13 deprecates, else by its successor."""
+
+    def __init__(self, device: Device) -> None:
+        sensor = pynvml.NVML_TEMPERATURE_GPU
+        self._first = device.number("nvmlDeviceGetTemperature", sensor)
+        # nvmlTemperature_v1_t: the version, the sensor, and the temperature.
+        self._info = (ctypes.c_int * 3)(pynvml.nvmlTemperature_v1, sensor)
+        self._second = device.reading("nvmlDeviceGetTemperatureV", self._info)
+
+    def read(self) -> int | None:
+        value = self._first.number()
+        if self._first.refused and self._second.read():
+            return self._info[2]
+        return value
+
+
 class GpuReader:
     """Reads one GPU. Raises GpuLostError at once when the GPU does not say who it is."""
 
@@ -73,7 +90,7 @@ class GpuReader:
     def _prepare(self) -> None:
         """Make every call ready; what was refused before is asked once more."""
         device = self._device
-        self._temperature = device.number("nvmlDeviceGetTemperature", pynvml.NVML_TEMPERATURE_GPU)
+        self._temperature = _Temperature(device)
         self._margin = _Margin(device)
         self._power = device.number("nvmlDeviceGetPowerUsage")
         self._enforced = device.number("nvmlDeviceGetEnforcedPowerLimit")
@@ -142,7 +159,7 @@ class GpuReader:
 
     def _read(self, facts: GpuFacts, memory: Memory | None) -> GpuReadings:
         assert self._links is not None
-        core = plausible.celsius(self._temperature.number())
+        core = plausible.celsius(self._temperature.read())
         fields = self._fields.read()
         used, activity = self._utilization.read()
         bar1_used, bar1_total = self._bar1.read()
