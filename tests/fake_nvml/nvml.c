@@ -49,32 +49,28 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- how often each function was called, for tests that count ---- */
 
-static struct { char name[64]; int count; } calls[512];
+enum { CALLS = 4096 };
+static struct { char name[64]; int count; } calls[CALLS];
 
-static void count_call(const char *function) {
-    for (int i = 0; i < 512; i++) {
-        if (calls[i].name[0] && strcmp(calls[i].name, function)) continue;
-        strncpy(calls[i].name, function, 63);
-        calls[i].count++;
-        return;
-    }
+static uint hash_of(const char *key) {
+    uint hash = 2166136261u;
+    for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 16777619u;
+    return hash;
 }
 
-int fake_call_count(const char *function) {
-    for (int i = 0; i < 512 && calls[i].name[0]; i++)
-        if (!strcmp(calls[i].name, function)) return calls[i].count;
-    return 0;
+static int *call_counter(const char *function) {
+    uint slot = hash_of(function) % CALLS;
+    while (calls[slot].name[0] && strncmp(calls[slot].name, function, 63)) slot = (slot + 1) % CALLS;
+    if (!calls[slot].name[0]) snprintf(calls[slot].name, sizeof calls[slot].name, "%s", function);
+    return &calls[slot].count;
 }
 
+int fake_call_count(const char *function) { return *call_counter(function); }
 void fake_forget_calls(void) { memset(calls, 0, sizeof calls); }
 
 /* ---- the state file ---- */
 
-static uint slot_of(const char *key) {
-    uint hash = 2166136261u;
-    for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 16777619u;
-    return hash % SLOTS;
-}
+static uint slot_of(const char *key) { return hash_of(key) % SLOTS; }
 
 static const char *find(const char *key) {
     for (uint slot = slot_of(key); table[slot].key; slot = (slot + 1) % SLOTS)
@@ -122,7 +118,7 @@ static int look(device_t device, const char *function, const char *argument, cha
     if (device && device->mig) { sprintf(own, "gpu.%d.mig.%d", device->gpu, device->mig - 1); strcpy(all, "mig.*"); }
     else if (device) { sprintf(own, "gpu.%d", device->gpu); strcpy(all, "gpu.*"); }
     pthread_mutex_lock(&lock);
-    count_call(function);
+    ++*call_counter(function);
     refresh();
     snprintf(keys[0], 192, "delay_ms.%s", function);
     if (find(keys[0])) delay = atoi(find(keys[0]));

@@ -65,6 +65,12 @@ class FieldBatch(Generic[KeyT]):
         name = "nvmlDeviceGetFieldValues"
         self._reading: Reading = self._device.reading(name, ctypes.c_int(len(fields)), values)
         self._words = memoryview(values).cast("B").cast("Q") if fields else memoryview(b"")
+        self._states: list[int] = []
+
+    @property
+    def keys(self) -> list[KeyT]:
+        """The keys that are still asked for."""
+        return self._keys
 
     def read(self) -> dict[KeyT, float]:
         """Return what could be read, by key; raise when the GPU is lost."""
@@ -73,15 +79,38 @@ class FieldBatch(Generic[KeyT]):
         words = self._words.tolist()
         states = words[_TYPE_AND_CODE::_WORDS]
         values = words[_VALUE::_WORDS]
+        if states != self._states:  # types and codes rarely change from look to look
+            self._plan(states)
         found: dict[KeyT, float] = {}
-        for key, state, value in zip(self._keys, states, values, strict=True):
-            if state >> 32 == 0 and key not in found:
-                number = decode(state & ALL_ONES_32, value)
-                if number is not None:
-                    found[key] = number
-        if not self._settled or any(state >> 32 for state in states):
-            self._settle([state >> 32 for state in states])
+        for key, position, mask in self._unsigned:
+            value = values[position] & mask
+            if value != mask:
+                found[key] = value
+        for key, position, value_type in self._others:
+            number = decode(value_type, values[position])
+            if number is not None:
+                found[key] = number
+        if not self._settled or any(self._codes):
+            self._settle(self._codes)
         return found
+
+    def _plan(self, states: list[int]) -> None:
+        """Sort the fields that answered by how their values are read."""
+        self._states = states
+        self._codes = [state >> 32 for state in states]
+        self._unsigned: list[tuple[KeyT, int, int]] = []
+        self._others: list[tuple[KeyT, int, int]] = []
+        taken: set[KeyT] = set()
+        for position, (key, state) in enumerate(zip(self._keys, states, strict=True)):
+            if self._codes[position] != 0 or key in taken:
+                continue
+            taken.add(key)
+            value_type = state & ALL_ONES_32
+            mask = _UNSIGNED.get(value_type)
+            if mask is None:
+                self._others.append((key, position, value_type))
+            else:
+                self._unsigned.append((key, position, mask))
 
     def _settle(self, codes: Sequence[int]) -> None:
         """Drop the fields that were refused, and those that stand behind one of the same key that answered."""

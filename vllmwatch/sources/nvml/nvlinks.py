@@ -1,6 +1,7 @@
 """The NVLinks of one GPU: state, traffic and errors by link, read in one call."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from vllmwatch.sources.nvml.fields import Field, FieldBatch
@@ -34,6 +35,16 @@ _LINKS_WITH_NUMBERS: Final = 12
 Key = tuple[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where the figures of one link are among the fields that the GPU has."""
+
+    state: Key
+    transmit: tuple[Key, int]
+    receive: tuple[Key, int]
+    errors: tuple[tuple[str, Key], ...]
+
+
 class NvLinks:
     """Reads the links of one GPU; `count` is None where the driver does not tell how many there are."""
 
@@ -41,17 +52,20 @@ class NvLinks:
         links = range(_MAX_LINKS if count is None else count)
         self._fields = FieldBatch(device, [field for link in links for field in _fields_of(link)])
         self._states = {link: device.number("nvmlDeviceGetNvLinkState", link) for link in links}
+        self._keys: list[Key] = []
+        self._layouts: dict[int, _Layout] = {}
 
     def read(self) -> tuple[NvLink, ...]:
         """Return the links that say anything."""
         if not self._states:
             return ()
-        found: dict[int, dict[str, float]] = {link: {} for link in self._states}
-        for (name, link), value in self._fields.read().items():
-            found.setdefault(link, {})[name] = value
+        found = self._fields.read()
+        if self._keys is not self._fields.keys:
+            self._keys = self._fields.keys
+            self._layouts = {link: _layout(link, set(self._keys)) for link in self._states}
         links = []
         for link, state in list(self._states.items()):
-            read = _link(link, found[link], state)
+            read = _link(link, found, self._layouts[link], state)
             if read is not None:
                 links.append(read)
             elif state.refused:
@@ -59,23 +73,31 @@ class NvLinks:
         return tuple(links)
 
 
-def _link(link: int, values: dict[str, float], state: Number) -> NvLink | None:
-    code = values.pop("state", None)
+def _layout(link: int, keys: set[Key]) -> _Layout:
+    ways = {
+        way: ((f"{way}_kib", link), KIB) if (f"{way}_kib", link) in keys else ((f"{way}_bytes", link), 1)
+        for way in ("transmit", "receive")
+    }
+    kinds = dict.fromkeys(kind for kind, _ in _ERRORS)
+    errors = tuple((kind, (kind, link)) for kind in kinds if (kind, link) in keys)
+    return _Layout(("state", link), ways["transmit"], ways["receive"], errors)
+
+
+def _link(link: int, found: dict[Key, float], layout: _Layout, state: Number) -> NvLink | None:
+    code = found.get(layout.state)
     if code is None:
         code = state.number()
-    transmit = _traffic(values, "transmit")
-    receive = _traffic(values, "receive")
-    errors = {kind: int(value) for kind, value in values.items()}
+    transmit = _traffic(found, layout.transmit)
+    receive = _traffic(found, layout.receive)
+    errors = {kind: int(found[key]) for kind, key in layout.errors if key in found}
     if code is None and transmit is None and receive is None and not errors:
         return None
     return NvLink(link, None if code is None else code in _UP_STATES, transmit, receive, errors)
 
 
-def _traffic(values: dict[str, float], way: str) -> int | None:
-    value, kib = values.pop(f"{way}_bytes", None), values.pop(f"{way}_kib", None)
-    if kib is not None:
-        return int(kib) * KIB
-    return None if value is None else int(value)
+def _traffic(found: dict[Key, float], place: tuple[Key, int]) -> int | None:
+    value = found.get(place[0])
+    return None if value is None else int(value) * place[1]
 
 
 def _fields_of(link: int) -> Iterator[Field[Key]]:
