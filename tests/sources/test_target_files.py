@@ -121,9 +121,10 @@ def test_a_broken_file_keeps_the_last_good_list_and_says_so_until_it_is_mended(
     assert urls(source) == ["http://c:1/metrics"]
 
 
-def test_half_a_json_file_is_broken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ['[{"targets": ["a:1"', "", "[" * 100_000])
+def test_half_a_json_file_is_broken(text: str, tmp_path: Path) -> None:
     file = tmp_path / "t.json"
-    file.write_text('[{"targets": ["a:1"')
+    file.write_text(text)
     found = FileTargets([str(file)], "node1").discover()
     assert found.targets == ()
     assert "not valid JSON" in found.problems[0]

@@ -70,8 +70,11 @@ def parse_config(text: str, path: str) -> ConfigFile:
         raise ConfigError(f"{path}: a character that YAML does not allow: {_code(error)}", hint=_HINT) from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError(_explain(error, path), hint=_HINT) from None
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error or 'nested too deep'}", hint=_HINT) from None
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deep", hint=_HINT) from None
+    except (ValueError, AttributeError, KeyError, TypeError):
+        # PyYAML's constructors raise these for a value that does not fit its tag, written or guessed (2026-99-99).
+        raise ConfigError(f"{path}: a value that is not what its form or its tag says", hint=_HINT) from None
     finally:
         loader.dispose()
 

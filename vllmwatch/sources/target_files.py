@@ -118,7 +118,7 @@ def _parse(text: str, *, json_form: bool) -> object:
     if json_form:
         try:
             return json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"not valid JSON: {error}") from None
     try:
         # Every scalar is a text, as it is for Prometheus: `rack: 010` and `zone: no` keep their letters.

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 SCRIPT = """\
-import os, socket, sys, time
+import os, signal, socket, sys, time
 port = int(os.environ["PORT"])
 listener = socket.socket()
 listener.bind((os.environ.get("BIND", "127.0.0.1"), port))
@@ -18,8 +19,14 @@ if "--quiet" not in sys.argv:
 rendezvous = socket.socket()
 rendezvous.bind(("127.0.0.1", 0))
 rendezvous.listen()
+def stop_listening(*_):
+    listener.close()
+    print("closed", flush=True)
+signal.signal(signal.SIGUSR1, stop_listening)
 print("up", flush=True)
-time.sleep(120)
+end = time.monotonic() + 120
+while time.monotonic() < end:
+    time.sleep(1)
 """
 
 
@@ -45,6 +52,11 @@ class StandIn:
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    def stop_listening(self) -> None:
+        assert self.process.stdout is not None
+        self.process.send_signal(signal.SIGUSR1)
+        assert self.process.stdout.readline() == "closed\n"
 
     def stop(self) -> None:
         with contextlib.suppress(ProcessLookupError):

@@ -54,6 +54,20 @@ def test_a_server_that_is_bound_and_does_not_listen_is_loading(start: Starter, f
     assert (target.url, target.loading) == (f"http://127.0.0.1:{free_port}/metrics", True)
 
 
+def test_a_server_that_stops_listening_is_not_loading_again(start: Starter, free_port: int) -> None:
+    finder = ServerFinder("node1")
+    server = start(free_port, "--port", str(free_port))
+
+    def loading(finder: ServerFinder) -> list[bool]:
+        found = [entry for entry in finder.find().servers if entry.tree.root.pid == server.pid]
+        return [target.loading for entry in found for target in entry.targets]
+
+    assert loading(finder) == [False]
+    server.stop_listening()
+    assert loading(finder) == [False]
+    assert loading(ServerFinder("node1")) == [True]
+
+
 def test_a_server_that_has_ended_is_not_found_again(start: Starter, free_port: int) -> None:
     finder = ServerFinder("node1")
     server = start(free_port, "--port", str(free_port))

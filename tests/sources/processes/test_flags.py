@@ -54,6 +54,6 @@ def test_the_file_of_config_loses_against_the_command_line() -> None:
     assert read_flags(("--config", "a.yml", "--port", "8100"), values).port == 8100
 
 
-@pytest.mark.parametrize("text", ["", "- a\n", "port: [", "5"])
+@pytest.mark.parametrize("text", ["", "- a\n", "port: [", "5", "a: 2026-99-99", "a: !!bool x", "[" * 2000])
 def test_a_file_of_config_that_is_none_says_nothing(text: str) -> None:
     assert flag_file(text) == {}

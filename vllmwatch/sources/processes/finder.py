@@ -1,6 +1,6 @@
 """Finds the vLLM servers on this host: reads processes and sockets, and asks the pure parts what they mean."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import yaml
 
@@ -35,6 +35,7 @@ class ServerFinder:
         self._node = node
         self._table = table or ProcessTable()
         self._sockets = sockets or SocketReader()
+        self._listened: set[tuple[Process, str]] = set()
 
     def find(self) -> Found:
         """Return the servers that are there now."""
@@ -50,8 +51,15 @@ class ServerFinder:
             except Unreachable as finding:
                 targets = ()
                 problems.append(str(finding))
-            servers.append(FoundServer(tree, targets))
+            servers.append(FoundServer(tree, tuple(self._unless_stopping(tree, target) for target in targets)))
+        self._listened = {
+            (server.tree.root, target.url) for server in servers for target in server.targets if not target.loading
+        }
         return Found(tuple(servers), tuple(problems))
+
+    def _unless_stopping(self, tree: ServerTree, target: Target) -> Target:
+        """Return the target; one that has listened before does not load, it stops."""
+        return replace(target, loading=False) if (tree.root, target.url) in self._listened else target
 
     def _published(self, processes: tuple[Process, ...]) -> tuple[PublishedPort, ...]:
         """Return the published ports that lead somewhere from where we are."""
@@ -84,7 +92,8 @@ def flag_file(text: str) -> dict[str, str]:
     """Return the flags in the text of a file for vLLM's --config; a switch that is off is left out."""
     try:
         parsed = yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        # PyYAML raises more than its own errors for values that do not fit their tags.
         return {}
     pairs = parsed.items() if isinstance(parsed, dict) else ()
     return {str(key).replace("_", "-"): str(value) for key, value in pairs if value is not None and value is not False}
