@@ -1,7 +1,7 @@
 """The GPUs over time: one look at a time, in a thread of its own, so that a driver that hangs holds up nothing else."""
 
 import logging
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import replace
 from typing import Protocol
@@ -43,17 +43,22 @@ class GpuWatch:
         self._under_way: Future[NvmlSnapshot] | None = None
         self._last: NvmlSnapshot | None = None
 
-    def begin(self) -> Future[NvmlSnapshot]:
-        """Begin a look, or join the one under way."""
+    def begin(self, head_start_seconds: float = 0.0) -> None:
+        """Begin a look, or join the one under way, and wait a little for it.
+
+        Hundreds of short NVML calls beside as many threads that fetch pages fight for the interpreter, at the cost of
+        more processor time than they need themselves; one after the other they do not.
+        """
         if self._under_way is None:
             self._under_way = self._thread.submit(self._reader.snapshot)
-        return self._under_way
+        wait([self._under_way], timeout=head_start_seconds)
 
     def finish(self, timeout_seconds: float) -> NvmlSnapshot:
         """Return the look that `begin` began, or, when the driver does not answer in time, one that says so."""
-        future = self.begin()
+        self.begin()
+        assert self._under_way is not None
         try:
-            snapshot = future.result(timeout=max(timeout_seconds, 0))
+            snapshot = self._under_way.result(timeout=max(timeout_seconds, 0))
         except FutureTimeoutError:
             return self._silent(DownReason.TIMEOUT)
         except Exception:  # noqa: BLE001  a fault of the GPU half costs the GPU half

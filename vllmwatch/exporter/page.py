@@ -32,6 +32,7 @@ class PageWriter:
         self._node = node
         self._started_at_seconds = started_at_seconds
         self._kinds: dict[str, str] = {}
+        self._families = Families(METRICS)
 
     def write(self, collection: Collection, config: ConfigState) -> bytes:
         """Return the page of a collection in text format 0.0.4."""
@@ -39,12 +40,13 @@ class PageWriter:
         self._kinds = merged.kinds
         lost = iter(merged.conflicts)
         conflicts = [next(lost) if sample.page is not None else 0 for sample in collection.targets]
-        families = Families(METRICS)
+        families = self._families
+        families.begin_page()
         if collection.gpus is not None:
             add_gpus(families, collection.gpus, collection.xids, self._node)
         add_targets(families, collection.targets, conflicts)
         self._add_exporter(families, collection, config)
-        return families.text().encode() + b"".join(merged.chunks)
+        return families.take_text().encode() + b"".join(merged.chunks)
 
     def _add_exporter(self, families: Families, collection: Collection, config: ConfigState) -> None:
         node = self._node

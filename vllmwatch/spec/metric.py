@@ -35,7 +35,8 @@ class Label:
         _require_sentence(f"label {self.name!r}", self.help)
 
 
-@dataclass(frozen=True, slots=True)
+# Compared by identity: a metric is declared once, and looked up a thousand times in a scrape.
+@dataclass(frozen=True, slots=True, eq=False)
 class Metric:
     """A metric: `name` ends in the unit's suffix (and `_total` for a counter), `help` is one sentence.
 

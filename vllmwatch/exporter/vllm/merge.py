@@ -75,11 +75,11 @@ def merge(pages: Sequence[TranslatedPage], kinds_before: dict[str, str]) -> Merg
         lost = 0
         for family in page.plan.families:
             merged = table.accept(family)
-            values = page.values[family.slots]
+            values = tuple(page.values[family.slots])
             if merged is None:
                 lost += len(values)
             else:
-                merged.texts.append(family.template % tuple(values))
+                merged.texts.append(family.template % values)
         conflicts.append(lost)
     chunks: list[bytes] = []
     for name, merged in table.families.items():

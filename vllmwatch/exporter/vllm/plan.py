@@ -1,8 +1,9 @@
 """What was decided for a page's series, so that the next scrape of the same series need not decide it again."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from vllmwatch.exporter.family import escape_help
 from vllmwatch.exporter.vllm.draft import Draft, read_draft
@@ -14,11 +15,8 @@ from vllmwatch.exporter.vllm.series import (
     engines_of,
     model_names_of,
 )
-from vllmwatch.sources.vllm.text import Sample, is_value
+from vllmwatch.sources.vllm.text import Sample, are_values
 from vllmwatch.spec.reason import DropReason
-
-# Values that need no closer look: no exponent or run of digits that could leave the range of a float.
-_PLAIN_VALUES = re.compile(rb"(?:(?:[+-]?\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?0?\d{1,2})?|[+-]?Inf|NaN)\n)*+")
 
 _HELP_ESCAPE = re.compile(r"\\([\\n])")
 
@@ -56,7 +54,7 @@ class PagePlan:
     out of it. It returns None where anything else changed; then a new plan is due.
     """
 
-    __slots__ = ("_exact", "_keys", "_picks", "_sentinels", "_trailing", "facts", "families")
+    __slots__ = ("_exact", "_fixed_bytes", "_keys", "_pick", "_sentinels", "_trailing", "facts", "families")
 
     def __init__(
         self,
@@ -68,29 +66,38 @@ class PagePlan:
     ) -> None:
         self.families = families
         self.facts = facts
-        self._picks = [(item.line, item.sample.value_start) for item in kept]
+        self._pick = _picker([item.line for item in kept])
         self._trailing = not all(item.sample.bare for item in kept)
         self._sentinels = [(slot, item.unknown) for slot, item in enumerate(kept) if item.unknown is not None]
         self._keys, self._exact = _keys_of(draft, unknown_lines)
+        self._fixed_bytes = sum(map(len, self._keys)) + len(self._keys) - 1
 
-    def values(self, body: bytes) -> list[bytes] | None:
+    def values(self, body: bytes) -> Sequence[bytes] | None:
         """Return the values of the plan's series, in the order of its slots, or None where it does not fit."""
         lines = body.split(b"\n")
-        if len(lines) != len(self._keys) or not all(map(bytes.startswith, lines, self._keys)):
+        if len(lines) != len(self._keys):
+            return None
+        # What stays of each line, whole where it does not begin as it did, which shows in the sum.
+        rests = list(map(bytes.removeprefix, lines, self._keys))
+        if sum(map(len, rests)) + self._fixed_bytes != len(body):
             return None
         if any(lines[number] != text for number, text in self._exact):
             return None
-        values = [lines[number][start:] for number, start in self._picks]
+        values = self._pick(rests)
         if self._trailing:
-            values = [value.split(None, 1)[0] if value else value for value in values]
-        values.append(b"")
-        plain = _PLAIN_VALUES.fullmatch(b"\n".join(values)) is not None
-        values.pop()
-        if not plain and not all(map(is_value, values)):
+            values = tuple(value.split(None, 1)[0] if value else value for value in values)
+        if not are_values(values):
             return None
         if any(float(values[slot]) == unknown for slot, unknown in self._sentinels):
             return None
         return values
+
+
+def _picker(numbers: Sequence[int]) -> Callable[[list[bytes]], tuple[bytes, ...]]:
+    """Return what picks these lines out of a page, as a tuple however many they are."""
+    if len(numbers) > 1:
+        return itemgetter(*numbers)
+    return lambda lines: tuple(lines[number] for number in numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """One target's pages, scrape after scrape, under canonical names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vllmwatch.exporter.vllm.plan import PagePlan, make_plan
@@ -15,7 +15,7 @@ class TranslatedPage:
     """A page ready to be merged: what was decided for its series, their values, and what is wrong with it."""
 
     plan: PagePlan
-    values: list[bytes]
+    values: Sequence[bytes]
     reason: Reason | None
 
     def samples(self, family_name: str) -> Iterator[tuple[str, float]]:
@@ -47,13 +47,13 @@ class Translator:
         unreadable = _unreadable(fetched)
         if unreadable is not None:
             return unreadable
-        if body.count(b"\n") - body.count(b"\n#") > self._series_limit:
-            return Reason.TOO_MANY_SERIES
         plan = self._plan
         values = None
         if plan is not None and fetched.complete and fetched.openmetrics == self._openmetrics:
             values = plan.values(body)
         if plan is None or values is None:
+            if body.count(b"\n") - body.count(b"\n#") > self._series_limit:
+                return Reason.TOO_MANY_SERIES
             plan = self._make_plan(fetched)
             values = plan.values(body)
         if values is None:
