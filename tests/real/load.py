@@ -34,9 +34,9 @@ class Load:
         with requests.post(
             f"{self.url}/v1/completions", json=body, headers=dict(self.headers), stream=True, timeout=REQUEST_SECONDS
         ) as answer:
-            lines = answer.iter_lines()
+            chunks = (line for line in answer.iter_lines() if line)
             for _ in range(after_chunks):
-                next(lines)
+                next(chunks)
 
     def wrong_model(self) -> int:
         """Ask for a model that is not served; returns the HTTP status (404)."""

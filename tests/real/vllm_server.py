@@ -41,6 +41,9 @@ class VllmServer:
         self._command = [
             *(str(program), "serve", str(model), "--served-model-name", MODEL_NAME),
             *("--host", "127.0.0.1", "--port", str(self.port), "--max-model-len", "2048", "--enforce-eager"),
+            # vLLM refuses to start unless this share of the machine's memory is free, and by default it wants 0.92 of
+            # it: two servers would never stand side by side.
+            *("--gpu-memory-utilization", "0.25"),
             *arguments,
         ]
         self._process: subprocess.Popen[bytes] | None = None
