@@ -186,7 +186,7 @@ def test_unified_memory_leaves_no_memory_and_says_so(nvml_host: Host, reader: Nv
     assert not {name for name in names(text) if name.startswith("vllmwatch_gpu_memory_")} - {
         "vllmwatch_gpu_memory_activity_ratio"
     }
-    assert value(text, "gpu_process_memory_bytes") == 43_000_000_000
+    assert value(text, "gpu_process_memory_bytes") == 52_000_000_000
 
 
 def test_vanished_gpu_leaves_up_0_and_who_it_was_alone(nvml_host: Host, reader: NvmlReader) -> None:

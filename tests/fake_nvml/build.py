@@ -17,11 +17,10 @@ def compiler() -> str | None:
     return shutil.which(os.environ.get("CC", "cc"))
 
 
-def build(*, old_driver: bool = False) -> Path:
-    """Return the folder that holds the library (to be put first on LD_LIBRARY_PATH)."""
+def build(*options: str) -> Path:
+    """Return the folder that holds the library (to be put first on LD_LIBRARY_PATH); `options` as in its source."""
     cc = compiler()
     assert cc is not None, "a C compiler is needed"
-    options = ["-DOLD_DRIVER"] if old_driver else []
     digest = hashlib.sha256(SOURCE.read_bytes() + "".join(options).encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"vllmwatch-fake-nvml-{os.getuid()}-{digest}"
     if (folder / SONAME).exists():

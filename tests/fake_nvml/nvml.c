@@ -14,7 +14,8 @@
  *
  * A value of `error:N` makes the call return N; `gpu.0.*=error:15` loses a GPU; `*=error:1` loses the driver.
  * What has no line is NVML_ERROR_NOT_SUPPORTED. Without a state file the driver is not loaded.
- * With -DOLD_DRIVER, functions that drivers of the 470 line lack are left out of the library.
+ * With -DOLD_DRIVER, functions that drivers of the 470 line lack are left out of the library. With -DWIDE_PROCESSES,
+ * entries of processes have the longer layout that the v3 functions had for a while around driver 535.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -328,7 +329,7 @@ int nvmlDeviceGetFieldValues(device_t device, int count, field_t *fields) {
 
 static uint instance(const char *text) { return *text == '-' ? 0xffffffffu : strtoul(text, NULL, 0); }
 
-static int processes(device_t device, const char *function, const char *kind, uint *count, process_t *results) {
+static int processes(device_t device, const char *function, const char *kind, uint *count, char *results, int size) {
     char text[MAX_TEXT], owner[48], key[32];
     uint room, found = 0;
     int code = ready(device, count);
@@ -347,10 +348,12 @@ static int processes(device_t device, const char *function, const char *kind, ui
                                                part[0][strlen(owner)] == '.');
         if (!here || strcmp(part[1], kind)) continue;
         if (found < room && results) {
-            results[found].pid = strtoul(part[2], NULL, 0);
-            results[found].memory = *part[3] == '-' ? ~0ull : strtoull(part[3], NULL, 0);
-            results[found].gpu_instance = instance(part[4]);
-            results[found].compute_instance = instance(part[5]);
+            process_t *result = (process_t *)(results + found * size);
+            memset(result, 0x55, size);
+            result->pid = strtoul(part[2], NULL, 0);
+            result->memory = *part[3] == '-' ? ~0ull : strtoull(part[3], NULL, 0);
+            result->gpu_instance = instance(part[4]);
+            result->compute_instance = instance(part[5]);
         }
         found++;
     }
@@ -359,11 +362,11 @@ static int processes(device_t device, const char *function, const char *kind, ui
     return found > room ? INSUFFICIENT_SIZE : SUCCESS;
 }
 
-#define PROCESSES(name, kind) int name(device_t device, uint *count, process_t *results) { \
-    return processes(device, #name, kind, count, results); }
-PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, "compute")
-PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, "graphics")
-PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v2, "mps")
+#define PROCESSES(name, kind, size) int name(device_t device, uint *count, char *results) { \
+    return processes(device, #name, kind, count, results, size); }
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v2, "compute", sizeof(process_t))
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v2, "graphics", sizeof(process_t))
+PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v2, "mps", sizeof(process_t))
 
 /* ---- the library and its devices ---- */
 
@@ -531,11 +534,16 @@ int nvmlEventSetWait_v2(event_set_t set, event_t *result, uint timeout_ms) {
 #ifndef OLD_DRIVER
 LONG(nvmlDeviceGetCurrentClocksEventReasons) LONG(nvmlDeviceGetSupportedClocksEventReasons)
 NUMBER(nvmlDeviceGetAddressingMode)
-PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, "compute")
-PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, "graphics")
-PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v3, "mps")
-
+#ifdef WIDE_PROCESSES
+enum { PROCESS_BYTES = sizeof(process_t) + sizeof(ulonglong) };
+#else
+enum { PROCESS_BYTES = sizeof(process_t) };
 int nvmlDeviceGetRunningProcessDetailList(device_t device, void *result) { (void)device; (void)result; return NOT_SUPPORTED; }
+#endif
+PROCESSES(nvmlDeviceGetComputeRunningProcesses_v3, "compute", PROCESS_BYTES)
+PROCESSES(nvmlDeviceGetGraphicsRunningProcesses_v3, "graphics", PROCESS_BYTES)
+PROCESSES(nvmlDeviceGetMPSComputeRunningProcesses_v3, "mps", PROCESS_BYTES)
+
 int nvmlDeviceGetConfComputeMemSizeInfo(device_t device, void *result) { (void)device; (void)result; return NOT_SUPPORTED; }
 
 int nvmlDeviceGetTemperatureV(device_t device, uint *versioned) { /* version, sensor, temperature */

@@ -33,7 +33,14 @@ def fake_nvml_folder() -> Path:
 def old_fake_nvml_folder() -> Path:
     """Return the folder of a stand-in that lacks the functions that drivers of the 470 line lack."""
     _require_compiler()
-    return build(old_driver=True)
+    return build("-DOLD_DRIVER")
+
+
+@pytest.fixture(scope="session")
+def wide_fake_nvml_folder() -> Path:
+    """Return the folder of a stand-in whose entries of processes have the layout of driver 535."""
+    _require_compiler()
+    return build("-DWIDE_PROCESSES")
 
 
 @pytest.fixture

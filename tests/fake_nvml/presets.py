@@ -29,7 +29,7 @@ def h100_host(gpus: int = 8) -> Lines:
 
 def h200_host() -> Lines:
     """One H200."""
-    lines = host(1, driver="590.48.01", cuda=13010)
+    lines = host(1, driver="580.105.08", cuda=13000)
     lines |= datacenter_card(0, "NVIDIA H200", total=143771 * MIB, used=131072 * MIB, watts=518.9)
     return lines | processes(("gpu.0", "compute", 3311, 130000 * MIB))
 
@@ -65,7 +65,7 @@ def _instance(index: int, uuid: str, gpu_instance: int, profile: str, *, total: 
 
 def rtx_host() -> Lines:
     """Two GeForce cards: fans, no ECC, no serial, no memory temperature; a desktop and a model share the first."""
-    lines = host(2, driver="595.71.05", cuda=13020)
+    lines = host(2, driver="575.57.08", cuda=12090)
     for index in range(2):
         lines |= geforce_card(index, "NVIDIA GeForce RTX 4090", total=24564 * MIB, used=21900 * MIB, watts=287.6)
     return lines | processes(
@@ -90,7 +90,7 @@ def v100_host() -> Lines:
     lines |= card(0, "Tesla V100-SXM2-32GB", total=32510 * MIB, used=29000 * MIB, watts=188.0, architecture=5)
     lines |= {"gpu.0.nvmlDeviceGetSerial": "0323018000417", "gpu.0.nvmlDeviceGetEccMode": "1,1"}
     lines |= {f"gpu.0.nvmlDeviceGetTemperatureThreshold.{kind}": str(at) for kind, at in enumerate((90, 87, 85, 83))}
-    lines |= {"gpu.0.field.82": "u32:47", "gpu.0.field.83": "u64:981234567", "gpu.0.field.1": "u32:1"}
+    lines |= {"gpu.0.field.82": "u32:47", "gpu.0.field.83": "u64:74310882190", "gpu.0.field.1": "u32:1"}
     lines |= {
         "gpu.0.field.29": "u32:2",
         "gpu.0.field.30": "u32:1",
@@ -142,10 +142,10 @@ def sick_host() -> Lines:
 def gb10_host() -> Lines:
     """One GB10, whose memory is the host's: no memory figures, no limit of power."""
     lines = host(1, driver="580.95.05", cuda=13000)
-    lines |= card(0, "NVIDIA GB10", total=0, used=0, watts=11.2, architecture=10)
+    lines |= card(0, "NVIDIA GB10", total=0, used=0, watts=9.7, architecture=10)
     for key in [key for key in lines if "MemoryInfo" in key or "PowerLimit" in key or "PcieLink" in key]:
         del lines[key]
-    return lines | processes(("gpu.0", "compute", 4100, 43_000_000_000))
+    return lines | processes(("gpu.0", "compute", 6021, 52_000_000_000))
 
 
 def no_driver() -> Lines:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.fake_nvml.build import SONAME
 from tests.fake_nvml.plugin import child_environment
 from tests.fake_nvml.presets import h200_host, v100_host
 from tests.fake_nvml.state import State
@@ -29,6 +30,19 @@ print(json.dumps({
     "throttled": read and [name for name, active in read.throttle_active.items() if active],
 }))
 reader.close()
+"""
+
+
+LATE = """
+import os, shutil, sys, time
+from vllmwatch.sources.nvml import NvmlReader
+reader = NvmlReader()
+before = reader.snapshot()
+shutil.copy(sys.argv[1], os.environ["LD_LIBRARY_PATH"])
+time.sleep(1.1)
+after = reader.snapshot()
+reader.close()
+print(before.up, before.down_reason, after.up, after.gpus[0].identity.name)
 """
 
 
@@ -62,3 +76,26 @@ def test_old_driver_answers_through_the_older_functions(old_fake_nvml_folder: Pa
     assert (found["used"], found["reserved"]) == (29000 * 2**20 + reserved, None)
     assert found["pids"] == [909]
     assert found["throttled"] == ["software_power_cap"]
+
+
+@pytest.mark.fake_nvml
+def test_wide_entries_of_processes_are_told_apart(wide_fake_nvml_folder: Path, tmp_path: Path) -> None:
+    lines = h200_host() | {f"process.{i}": f"gpu.0,compute,{100 + i},{i + 1},-,-" for i in range(5)}
+    found = look(wide_fake_nvml_folder, State(tmp_path / "state", lines).path)
+    assert found["pids"] == [100, 101, 102, 103, 104]
+
+
+@pytest.mark.fake_nvml
+def test_driver_installed_later_is_found_without_a_restart(fake_nvml_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    state = State(tmp_path / "state", h200_host())
+    done = subprocess.run(
+        [sys.executable, "-c", LATE, str(fake_nvml_folder / SONAME)],
+        env=child_environment(folder, state.path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "False library_not_found True NVIDIA H200\n"

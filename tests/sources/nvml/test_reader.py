@@ -20,6 +20,7 @@ from tests.fake_nvml.presets import (
     no_gpu,
     rtx_host,
     sick_host,
+    slow_host,
     v100_host,
 )
 from vllmwatch.sources.nvml import NvmlReader, NvmlSnapshot
@@ -230,11 +231,11 @@ def test_unified_memory_is_marked_and_has_no_figures(nvml_host: Host, reader: Nv
     assert facts(snapshot).unified_memory is True
     read = readings(snapshot)
     assert read.memory is None
-    assert (read.temperature_celsius, read.power_watts) == (54, 11.2)
-    assert [process.memory_bytes for process in read.processes or ()] == [43_000_000_000]
+    assert (read.temperature_celsius, read.power_watts) == (54, 9.7)
+    assert [process.memory_bytes for process in read.processes or ()] == [52_000_000_000]
     reader.close()
     # Another driver gives the host's memory as if it were the card's.
-    state.set("gpu.0.nvmlDeviceGetMemoryInfo", "128501256192,0,7976902656,6910320640")
+    state.set("gpu.0.nvmlDeviceGetMemoryInfo", "128400000000,0,9100000000,7300000000")
     assert readings(reader.snapshot()).memory is None
 
 
@@ -595,3 +596,22 @@ def test_thousands_of_looks_keep_memory_flat(nvml_host: Host) -> None:
         reader.snapshot()
     reader.close()
     assert process.memory_info().rss - before < 2 * MIB
+
+
+def test_slow_driver_is_waited_for_and_its_time_is_told(nvml_host: Host) -> None:
+    nvml_host(slow_host())
+    reader = NvmlReader()
+    snapshot = reader.snapshot()
+    reader.close()
+    assert 0.12 <= snapshot.read_seconds < 5
+    assert [readings(snapshot, gpu).utilization_ratio for gpu in range(2)] == [0.9, 0.91]
+
+
+def test_margins_that_come_without_a_sign_are_negative(nvml_host: Host, reader: NvmlReader) -> None:
+    nvml_host(h200_host() | {"gpu.0.field.193": f"u32:{2**32 - 8}", "gpu.0.field.194": "i64:-2"})
+    assert facts(reader.snapshot()).margin_thresholds_celsius == {
+        "shutdown": -8,
+        "slowdown": -2,
+        "memory_max": 0,
+        "gpu_max": 0,
+    }

@@ -75,7 +75,7 @@ def test_nvitop_shows_mig_instances(fake_nvml_folder: Path, tmp_path: Path) -> N
 def test_gpustat_shows_the_geforce_host(fake_nvml_folder: Path, tmp_path: Path) -> None:
     state = State(tmp_path / "state", rtx_host())
     shown = run([sys.executable, "-W", "ignore", "-m", "gpustat", "--json"], "gpustat", fake_nvml_folder, state)
-    assert shown["driver_version"] == "595.71.05"
+    assert shown["driver_version"] == "575.57.08"
     second = shown["gpus"][1]
     assert (second["name"], second["uuid"]) == ("NVIDIA GeForce RTX 4090", uuid_of(1))
     assert (second["temperature.gpu"], second["fan.speed"], second["utilization.gpu"]) == (55, 46, 91)

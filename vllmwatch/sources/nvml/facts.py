@@ -1,6 +1,7 @@
 """Who a GPU is, and what about it does not change from scrape to scrape."""
 
 import ctypes
+from collections.abc import Mapping
 from typing import Any, Final
 
 from vllmwatch.sources.nvml import plausible
@@ -19,6 +20,7 @@ from vllmwatch.sources.nvml.tables import (
 _UNIFIED_CHIPS: Final = ("GB10", "Thor", "Orin")
 _MAX_WIDTH: Final = 32
 _MAX_GENERATION: Final = 8
+_SIGN_BIT: Final = 2**31
 
 
 def read_identity(device: Device, index: int) -> GpuIdentity:
@@ -54,9 +56,7 @@ def read_facts(device: Device, name: str | None, memory: Memory | None) -> tuple
     default = device.number("nvmlDeviceGetPowerManagementDefaultLimit")
     facts = GpuFacts(
         temperature_thresholds_celsius={kind: value for kind, value in thresholds.items() if value},
-        margin_thresholds_celsius={
-            key.removeprefix("margin."): value for key, value in fields.items() if key.startswith("margin.")
-        },
+        margin_thresholds_celsius=_margins(fields),
         clock_max_hertz={domain: value for domain, value in clocks.items() if value is not None},
         power_limit_default_watts=plausible.watts(fields.get("power_limit_default") or default.number()),
         power_limit_min_watts=plausible.watts(fields.get("power_limit_min") or lowest),
@@ -89,6 +89,16 @@ def pair(device: Device, function: str) -> tuple[int | None, int | None]:
 def within(value: int | None, most: int) -> int | None:
     """Return a number from 1 to `most`."""
     return value if value is not None and 1 <= value <= most else None
+
+
+def _margins(fields: Mapping[str, float]) -> dict[str, float]:
+    found = {}
+    for key, value in fields.items():
+        # Margins below zero may come in an unsigned type.
+        margin = plausible.celsius(value - 2**32 if value >= _SIGN_BIT else value)
+        if key.startswith("margin.") and margin is not None:
+            found[key.removeprefix("margin.")] = margin
+    return found
 
 
 def _unified_memory(name: str | None, memory: Memory | None) -> bool | None:

@@ -62,6 +62,7 @@ class FieldBatch(Generic[KeyT]):
         for value, field in zip(values, fields, strict=True):
             value.fieldId = field.number
             value.scopeId = field.scope
+            value.nvmlReturn = pynvml.NVML_ERROR_UNKNOWN  # for a driver that leaves a field alone
         name = "nvmlDeviceGetFieldValues"
         self._reading: Reading = self._device.reading(name, ctypes.c_int(len(fields)), values)
         self._words = memoryview(values).cast("B").cast("Q") if fields else memoryview(b"")
