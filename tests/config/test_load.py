@@ -127,6 +127,21 @@ def test_variables_that_others_own_are_let_be() -> None:
     assert load(environment=others).node == "here"
 
 
+def test_variables_that_kubernetes_makes_of_a_service_are_let_be() -> None:
+    made = {
+        "VLLMWATCH_SERVICE_HOST": "10.96.0.7",
+        "VLLMWATCH_SERVICE_PORT": "9836",
+        "VLLMWATCH_SERVICE_PORT_HTTP": "9836",
+        "VLLMWATCH_PORT": "tcp://10.96.0.7:9836",
+        "VLLMWATCH_PORT_9836_TCP": "tcp://10.96.0.7:9836",
+        "VLLMWATCH_PORT_9836_TCP_ADDR": "10.96.0.7",
+        "VLLMWATCH_EXPORTER_SERVICE_HOST": "10.96.0.8",
+        "VLLMWATCH_EXPORTER_PORT": "tcp://10.96.0.8:9836",
+    }
+    assert set(load(environment=made).origins.values()) == {"default"}
+    assert faults({"VLLMWATCH_PORT": "9836"}).startswith("VLLMWATCH_PORT: unknown variable")
+
+
 def test_all_faults_of_all_places_are_said_at_once() -> None:
     message = faults({"VLLMWATCH_NVML": "maybe", "VLLMWATCH_ZZZ": "1"}, options={"log_level": "loud"})
     assert sorted(message.splitlines()) == [

@@ -24,6 +24,10 @@ FILE_NAME = "vllmwatch.yml"
 SYSTEM_FILE = Path("/etc/vllmwatch/vllmwatch.yml")
 # Read by the project's own tests and stand-ins, never by the product.
 _FOREIGN_PREFIXES = ("VLLMWATCH_FAKE_", "VLLMWATCH_TEST_")
+# Kubernetes gives every container variables for each Service of its namespace, so that a Service called vllmwatch or
+# vllmwatch-exporter makes these. VLLMWATCH_PORT alone is theirs when its value is an address.
+_SERVICE_LINK = re.compile(r"VLLMWATCH_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
+_SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://\S+")
 _HINT = "See docs/reference/settings.md for every setting."
 _METRIC_PREFIX = re.compile(r"[a-zA-Z_][a-zA-Z0-9_:]*")
 
@@ -146,11 +150,18 @@ def _unknown_variables(environment: Mapping[str, str]) -> Iterable[str]:
     for name in sorted(environment):
         if not name.startswith(ENVIRONMENT_PREFIX) or name in {*known, FILE_VARIABLE, STATE_VARIABLE}:
             continue
-        if not name.startswith(_FOREIGN_PREFIXES):
+        if not _is_foreign(name, environment[name]):
             near = difflib.get_close_matches(
                 name.removeprefix(ENVIRONMENT_PREFIX), [key.upper() for key in _BY_KEY], n=1
             )
             yield f"{name}: unknown variable{f'; did you mean {ENVIRONMENT_PREFIX}{near[0]}?' if near else ''}"
+
+
+def _is_foreign(name: str, text: str) -> bool:
+    """Tell whether a variable with our prefix is somebody else's."""
+    if name.startswith(_FOREIGN_PREFIXES) or _SERVICE_LINK.fullmatch(name):
+        return True
+    return name.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(text) is not None
 
 
 def _unknown_keys(content: ConfigFile) -> Iterable[str]:

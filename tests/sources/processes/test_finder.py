@@ -85,22 +85,33 @@ def test_the_port_may_stand_in_the_file_of_config(start: Starter, free_port: int
     assert (target.url, target.loading) == (f"http://127.0.0.1:{free_port}/metrics", False)
 
 
-@needs_root
-def test_a_server_of_another_user_is_found_by_its_port(start: Starter, free_port: int) -> None:
-    server = start(free_port, "--port", str(free_port))
-    look = (
-        "import os; from vllmwatch.sources.processes import ServerFinder\n"
-        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        f"found = [s for s in ServerFinder('node1').find().servers if s.tree.root.pid == {server.pid}]\n"
-        "print([(t.url, t.loading) for t in found[0].targets])\n"
-    )
-    seen = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd="/")
-    assert seen.stdout.strip() == str([(f"http://127.0.0.1:{free_port}/metrics", False)])
-
-
 def in_own_network(address: str) -> list[str]:
     """Return the words that start a program in a network namespace of its own, with one address beside loopback."""
     return ["unshare", "--net", "sh", "-c", f'ip addr add {address}/32 dev lo && ip link set lo up && exec "$@"', "sh"]
+
+
+def seen_by_nobody(pid: int) -> str:
+    """Return the addresses of a server's targets as a user without rights finds them."""
+    look = (
+        "import os; from vllmwatch.sources.processes import ServerFinder\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        f"found = [s for s in ServerFinder('node1').find().servers if s.tree.root.pid == {pid}]\n"
+        "print([(t.url, t.loading) for t in found[0].targets])\n"
+    )
+    seen = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True, cwd="/")
+    return seen.stdout.strip()
+
+
+@needs_root
+def test_a_server_of_another_user_is_found_by_its_port(start: Starter, free_port: int) -> None:
+    server = start(free_port, "--port", str(free_port))
+    assert seen_by_nobody(server.pid) == str([(f"http://127.0.0.1:{free_port}/metrics", False)])
+
+
+@needs_root
+def test_a_server_of_another_user_in_another_network_is_found_there(start: Starter) -> None:
+    server = start(8000, "--port", "8000", before=in_own_network("10.214.0.2"), bind="0.0.0.0")
+    assert seen_by_nobody(server.pid) == str([("http://10.214.0.2:8000/metrics", False)])
 
 
 @needs_root
