@@ -11,6 +11,7 @@ import pytest
 
 from tests.sources.processes.stand_in import StandIn
 from vllmwatch.sources.processes import FoundServer, ServerFinder
+from vllmwatch.sources.processes.sockets import Namespace, SocketReader
 
 Starter = Callable[..., StandIn]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="another user or another network needs root")
@@ -112,6 +113,24 @@ def test_a_server_of_another_user_is_found_by_its_port(start: Starter, free_port
 def test_a_server_of_another_user_in_another_network_is_found_there(start: Starter) -> None:
     server = start(8000, "--port", "8000", before=in_own_network("10.214.0.2"), bind="0.0.0.0")
     assert seen_by_nobody(server.pid) == str([("http://10.214.0.2:8000/metrics", False)])
+
+
+def test_a_network_with_several_servers_is_read_once_a_round(start: Starter, free_port: int) -> None:
+    read: list[int | None] = []
+
+    class Counting(SocketReader):
+        def namespace_of(self, pid: int) -> Namespace | None:
+            read.append(self.network_of(pid))
+            return super().namespace_of(pid)
+
+    servers = [start(free_port, "--port", str(free_port)), start(0, "--port", "0")]
+    finder = ServerFinder("node1", sockets=Counting())
+    found = {entry.tree.root.pid for entry in finder.find().servers}
+    assert found >= {server.pid for server in servers}
+    ours = Path("/proc/self/ns/net").stat().st_ino
+    assert read.count(ours) == 1
+    finder.find()
+    assert read.count(ours) == 2
 
 
 @needs_root

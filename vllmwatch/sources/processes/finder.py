@@ -44,10 +44,11 @@ class ServerFinder:
         if not trees:
             return Found((), ())
         published = self._published(processes)
+        networks: dict[int, Namespace | None] = {}
         servers, problems = [], []
         for tree in trees:
             try:
-                targets = locate(tree, self._flags(tree), self._look(tree), published, self._node)
+                targets = locate(tree, self._flags(tree), self._look(tree, networks), published, self._node)
             except Unreachable as finding:
                 targets = ()
                 problems.append(str(finding))
@@ -68,8 +69,15 @@ class ServerFinder:
     def _shares(self, process: Process) -> bool:
         return self._sockets.shares_our_network(process.pid)
 
-    def _look(self, tree: ServerTree) -> Sight:
-        namespace: Namespace | None = self._sockets.namespace_of(tree.root.pid)
+    def _look(self, tree: ServerTree, networks: dict[int, Namespace | None]) -> Sight:
+        """Return what is to be seen of a server; `networks` keeps each namespace, to be read once in a round."""
+        identity = self._sockets.network_of(tree.root.pid)
+        if identity is None or identity not in networks:
+            namespace = self._sockets.namespace_of(tree.root.pid)
+        else:
+            namespace = networks[identity]
+        if identity is not None:
+            networks[identity] = namespace
         inodes: set[int] = set()
         for pid in tree.pids(*SERVING_ROLES):
             held = self._sockets.inodes_of(pid)

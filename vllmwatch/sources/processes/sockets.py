@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # The state LISTEN in /proc/net/tcp: include/net/tcp_states.h, TCP_LISTEN.
-_LISTEN = "0A"
+_LISTEN = " 0A "
 _SOCKET = re.compile(r"socket:\[(\d+)\]")
 _FIB_ADDRESS = re.compile(r"\|-- (\d+\.\d+\.\d+\.\d+)")
 _LOCAL_HOST = "/32 host LOCAL"
@@ -57,7 +57,7 @@ class SocketReader:
             addresses = self._addresses(str(pid))
         except OSError:
             return None
-        its = self._identity(str(pid))
+        its = self.network_of(pid)
         if its is None:
             # Another user's process: its namespace has no number for us, yet its addresses can be compared.
             ours = of_host = addresses == self._addresses("self")
@@ -65,9 +65,13 @@ class SocketReader:
             ours, of_host = its == self._identity("self"), its == self._identity("1")
         return Namespace(listeners, addresses, ours, of_host or (ours and self._identity("1") is None))
 
+    def network_of(self, pid: int) -> int | None:
+        """Return the number of the network namespace of a process, or None when it is not ours to see."""
+        return self._identity(str(pid))
+
     def shares_our_network(self, pid: int) -> bool:
         """Tell whether a process is known to be in the network namespace that we are in."""
-        its = self._identity(str(pid))
+        its = self.network_of(pid)
         return its is not None and its == self._identity("self")
 
     def inodes_of(self, pid: int) -> frozenset[int] | None:
@@ -117,8 +121,10 @@ class SocketReader:
 def parse_listeners(content: str) -> Iterator[Listener]:
     """Yield the listening sockets in the text of /proc/net/tcp or tcp6."""
     for line in content.splitlines()[1:]:
+        if _LISTEN not in line:
+            continue  # a busy host has tens of thousands of connections
         columns = line.split(maxsplit=10)
-        if len(columns) > 9 and columns[3] == _LISTEN:  # noqa: PLR2004 - the tenth column is the inode
+        if len(columns) > 9 and columns[3] == _LISTEN.strip():  # noqa: PLR2004 - the tenth column is the inode
             address, _, port = columns[1].partition(":")
             yield Listener(_host(address), int(port, 16), int(columns[9]))
 
