@@ -27,14 +27,13 @@ def exporter(load: ConfigLoader) -> None:
     """Serve the metrics of GPUs and vLLM servers on one page."""
     config = load()
     logs.configure(config.log_level, config.log_format)
-    host, _, port = config.listen.rpartition(":")
     ledger = XidLedger()
     kernel_log = KernelLog(ledger, path=config.kernel_log) if config.kernel_log else None
     if kernel_log is not None:
         kernel_log.start()
     gpus = GpuWatch(NvmlReader(ledger=ledger), ledger) if config.nvml else None
     try:
-        serve(host.strip("[]"), int(port), lambda: _setup(load()), gpus, _tell_address)
+        serve(config.listen_host, config.listen_port, lambda: _setup(load()), gpus, _tell_address)
     finally:
         if kernel_log is not None:
             kernel_log.close()

@@ -70,8 +70,6 @@ class Watch:
 
     def sample(self, deadline: float) -> TargetSample:
         """Fetch and translate the page before the deadline (monotonic); a fault of any kind is a sample too."""
-        if self.target.loading:
-            return self.without_page(Reason.LOADING, "the process is there, its port is not")
         if not self._busy.acquire(blocking=False):
             return self.without_page(Reason.TIMEOUT, "the fetch of the scrape before is still under way")
         try:
@@ -98,7 +96,9 @@ class Watch:
     def _sample(self, deadline: float) -> TargetSample:
         fetched = self._fetcher.fetch(deadline)
         if isinstance(fetched, Failure):
-            return self.without_page(fetched.reason, fetched.detail, fetched.duration_seconds)
+            loading = self.target.loading and fetched.reason is Reason.REFUSED
+            reason = Reason.LOADING if loading else fetched.reason
+            return self.without_page(reason, fetched.detail, fetched.duration_seconds)
         page = self._translator.translate(fetched)
         if isinstance(page, Reason):
             return self.without_page(page, _first_line(fetched.body), fetched.duration_seconds)
