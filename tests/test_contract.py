@@ -1,0 +1,143 @@
+"""The contract both ways: what the catalogue declares of the exporter is exported, and nothing else is."""
+
+import asyncio
+import re
+import socket
+
+from tests.exporter.services import exporter, setup, target
+from tests.servers import answering, closing_after, response, serving, vllm
+from vllmwatch.catalog import exporter as catalog
+from vllmwatch.catalog import gpu
+from vllmwatch.exporter.options import ExporterOptions
+from vllmwatch.exporter.service import Setup
+from vllmwatch.sources.discovery import Discovered
+from vllmwatch.spec.metric import Metric
+from vllmwatch.spec.reason import DROP_MEANINGS, REASON_MEANINGS, DropReason, Reason
+
+SAMPLE = re.compile(r"^(vllmwatch_\w+)\{(.*)\} ", re.MULTILINE)
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+PAGE = b"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 1\n"
+FAULTY = PAGE + b"vllm:num_requests_running 2\nnot a line\n# TYPE odd counter\nodd 1\nvllmwatch_x 1\n"
+ODD = PAGE + b"# TYPE odd gauge\nodd 1\n"
+ROUTER = b"# TYPE vllm:current_qps gauge\nvllm:current_qps 1\n"
+
+
+class Vanishing:
+    """Discovery that finds a target once."""
+
+    def __init__(self, found: Discovered) -> None:
+        self._found = found
+
+    def discover(self) -> Discovered:
+        found, self._found = self._found, Discovered(())
+        return found
+
+
+async def pages_of_all_states() -> str:
+    """Return the pages of targets in every state that can be had quickly."""
+    with (
+        serving(vllm(PAGE)) as good,
+        serving(answering(response(FAULTY))) as faulty,
+        serving(answering(response(ODD))) as odd,
+        serving(answering(response(ROUTER))) as router,
+        serving(closing_after(b"")) as dead,
+    ):
+        servers = {"odd": odd, "good": good, "faulty": faulty, "router": router, "dead": dead}
+        targets = [target(server.url(), f"{name}:1") for name, server in servers.items()]
+        async with exporter(lambda: setup(targets)) as (client, _):
+            together = (await client.get("/metrics")).text
+        vanishing = Setup(ExporterOptions(node="box"), Vanishing(Discovered(tuple(targets), ("a problem",))))
+        async with exporter(lambda: vanishing) as (client, _):
+            await client.get("/metrics")
+            return together + (await client.get("/metrics")).text
+
+
+PAGES = asyncio.run(pages_of_all_states())
+
+
+def by_name(metrics: tuple[Metric, ...]) -> dict[str, Metric]:
+    return {metric.name: metric for metric in metrics}
+
+
+def test_every_declared_metric_of_the_exporter_is_exported() -> None:
+    exported = {name for name, _ in SAMPLE.findall(PAGES)}
+    assert exported == by_name(catalog.METRICS).keys()
+
+
+def test_every_exported_sample_has_the_declared_labels_and_values() -> None:
+    declared = by_name(catalog.METRICS)
+    for name, text in SAMPLE.findall(PAGES):
+        labels = LABEL.findall(text)
+        metric = declared[name]
+        assert [label for label, _ in labels] == [label.name for label in metric.labels], name
+        for (_, value), label in zip(labels, metric.labels, strict=True):
+            assert not label.values or value in label.values or value == "", (name, value)
+
+
+def test_every_drop_reason_and_role_was_seen() -> None:
+    dropped = re.findall(r'^vllmwatch_target_dropped_samples\{.*reason="(\w+)"', PAGES, re.MULTILINE)
+    assert set(dropped) == set(DropReason)
+    roles = re.findall(r'^vllmwatch_target_info\{.*role="(\w*)"', PAGES, re.MULTILINE)
+    assert set(roles) == {"server", "router", ""}
+
+
+def test_every_reason_has_a_meaning() -> None:
+    assert REASON_MEANINGS.keys() == set(Reason)
+    assert DROP_MEANINGS.keys() == set(DropReason)
+
+
+def test_no_metric_is_declared_twice() -> None:
+    names = [metric.name for metric in (*catalog.METRICS, *gpu.METRICS)]
+    assert len(set(names)) == len(names)
+
+
+def test_every_metric_of_ours_says_on_which_node() -> None:
+    for metric in (*catalog.METRICS, *gpu.METRICS):
+        assert "node" in {label.name for label in metric.labels}, metric.name
+
+
+def test_the_fixed_names_are_declared() -> None:
+    """Rules and users lean on these names."""
+    fixed = """
+    gpu_info gpu_up gpu_temperature_celsius gpu_memory_temperature_celsius gpu_temperature_threshold_celsius
+    gpu_power_watts gpu_power_instant_watts gpu_power_limit_watts gpu_energy_joules_total gpu_utilization_ratio
+    gpu_memory_activity_ratio gpu_memory_used_bytes gpu_memory_free_bytes gpu_memory_reserved_bytes
+    gpu_memory_total_bytes gpu_clock_hertz gpu_clock_max_hertz gpu_throttle_active gpu_throttle_seconds_total
+    gpu_fan_speed_ratio gpu_ecc_errors_total gpu_row_remap_pending gpu_row_remap_failure gpu_pcie_link_width
+    gpu_pcie_link_width_max gpu_nvlink_up gpu_xid_errors_total gpu_xid_last_timestamp_seconds nvml_up target_up
+    target_error target_scrape_duration_seconds target_samples target_info build_info
+    """
+    declared = by_name(catalog.METRICS) | by_name(gpu.METRICS)
+    labels = {
+        "gpu_temperature_threshold_celsius": "kind",
+        "gpu_clock_hertz": "domain",
+        "gpu_clock_max_hertz": "domain",
+        "gpu_throttle_active": "reason",
+        "gpu_throttle_seconds_total": "reason",
+        "gpu_fan_speed_ratio": "fan",
+        "gpu_nvlink_up": "link",
+        "gpu_xid_errors_total": "xid",
+        "gpu_xid_last_timestamp_seconds": "xid",
+        "target_error": "reason",
+    }
+    for name in fixed.split():
+        names = [label.name for label in declared[f"vllmwatch_{name}"].labels]
+        if name.startswith("gpu_"):
+            assert {"uuid", "gpu"} <= set(names), name
+        if name in labels:
+            assert labels[name] in names, name
+    ecc = declared["vllmwatch_gpu_ecc_errors_total"].labels
+    closed = {label.name: set(label.values) for label in ecc if label.values}
+    assert closed == {"kind": {"corrected", "uncorrected"}, "lifetime": {"volatile", "aggregate"}}
+
+
+def test_a_port_of_nobody_is_refused() -> None:
+    """The commonest reason of all, which the pages above lack."""
+
+    async def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        async with exporter(lambda: setup([target(f"http://127.0.0.1:{port}/metrics")])) as (client, _):
+            assert 'reason="refused"} 1\n' in (await client.get("/metrics")).text
+
+    asyncio.run(test())
