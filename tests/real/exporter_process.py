@@ -76,6 +76,11 @@ class ExporterProcess:
         assert answer.status_code == 200, answer.text
         return answer.text
 
+    def running(self) -> bool:
+        """Tell whether the process is there."""
+        assert self._process is not None, "not started"
+        return self._process.poll() is None
+
     def stop(self) -> int:
         """Ask the exporter to end (SIGTERM); kill it after 15 s; returns its exit status."""
         assert self._process is not None, "not started"
