@@ -38,7 +38,7 @@ typedef struct { device_t device; ulonglong type, data; uint gpu_instance, compu
 typedef struct { uint field, scope; long long timestamp, latency; int type, status; union {
     double real; uint u32; ulonglong u64; long long i64; int i32; unsigned short u16; } value; } field_t;
 typedef struct { char legacy[16]; uint domain, bus, device, device_id, subsystem_id; char bus_id[32]; } pci_t;
-typedef struct sample { ulonglong reading; int taken; } *sample_t;
+typedef struct sample { ulonglong reading; int taken; char counters[4096]; } *sample_t; /* as large as real ones */
 
 static struct { const char *key, *value; } table[SLOTS];
 static char *content;

@@ -109,6 +109,20 @@ def test_events_since_boot_and_those_to_come_are_counted_once(tmp_path: Path) ->
     log.close()
 
 
+def test_records_that_are_read_again_are_counted_once(tmp_path: Path) -> None:
+    path = tmp_path / "kmsg"
+    first = record(7, 3.0, "NVRM: Xid (PCI:0000:3b:00): 31, pid=1") + record(
+        8, 4.0, "NVRM: Xid (PCI:0000:3b:00): 31, x"
+    )
+    path.write_text(first + first + record(9, 5.0, "NVRM: Xid (PCI:0000:3b:00): 43, end"))
+    ledger = XidLedger()
+    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT)
+    log.start()
+    expected = {31: XidTotal(2, BOOT + 4.0), 43: XidTotal(1, BOOT + 5.0)}
+    eventually(lambda: ledger.totals().unplaced.get("00000000:3b:00.0") == expected)
+    log.close()
+
+
 def test_records_that_arrive_in_pieces_are_put_together(tmp_path: Path) -> None:
     path = tmp_path / "kmsg"
     os.mkfifo(path)

@@ -225,6 +225,30 @@ def test_driver_that_ignores_the_scope_gives_no_module_power(nvml_host: Host, re
     assert readings(reader.snapshot()).module_power_watts is None
 
 
+def test_links_of_ampere_have_field_numbers_of_their_own(nvml_host: Host, reader: NvmlReader) -> None:
+    lines = {"gpu.0.field.91": "u32:12"}
+    for link in range(12):
+        first = {"replay": 46, "recovery": 53, "crc": 32} if link < 6 else {"replay": 102, "recovery": 108, "crc": 90}
+        for number in first.values():
+            lines[f"gpu.0.field.{number + link}"] = f"u64:{1000 * number + link}"
+    nvml_host(h200_host() | lines)
+    links = readings(reader.snapshot()).nvlinks
+    assert links[5].errors == {"replay": 46005, "recovery": 53005, "crc": 32005}
+    assert links[6].errors == {"replay": 102006, "recovery": 108006, "crc": 90006}
+    assert links[11].errors == {"replay": 102011, "recovery": 108011, "crc": 90011}
+
+
+@pytest.mark.parametrize(("state_code", "up"), [(0, False), (1, True), (2, True), (3, False)])
+def test_link_is_up_when_active_or_asleep(nvml_host: Host, reader: NvmlReader, state_code: int, up: bool) -> None:
+    nvml_host(h200_host() | {"gpu.0.field.91": "u32:1", "gpu.0.field.165.0": f"u32:{state_code}"})
+    assert [link.up for link in readings(reader.snapshot()).nvlinks] == [up]
+
+
+def test_throttle_reasons_that_the_card_lacks_are_absent(nvml_host: Host, reader: NvmlReader) -> None:
+    nvml_host(h200_host() | {"gpu.0.nvmlDeviceGetSupportedClocksEventReasons": "0x5"})
+    assert readings(reader.snapshot()).throttle_active == {"gpu_idle": False, "software_power_cap": True}
+
+
 def test_unified_memory_is_marked_and_has_no_figures(nvml_host: Host, reader: NvmlReader) -> None:
     state = nvml_host(gb10_host())
     snapshot = reader.snapshot()
@@ -262,6 +286,8 @@ ReadValue = Callable[[GpuReadings], object]
         ("nvmlDeviceGetUtilizationRates", "101,20", lambda r: r.utilization_ratio),
         ("nvmlDeviceGetUtilizationRates", "20,4294967295", lambda r: r.memory_activity_ratio),
         ("nvmlDeviceGetMemoryInfo", "1000,0,0,1001", lambda r: r.memory),
+        ("nvmlDeviceGetMemoryInfo", "1000,0,1001,0", lambda r: r.memory),
+        ("nvmlDeviceGetMemoryInfo", "1000,1001,0,0", lambda r: r.memory),
         ("nvmlDeviceGetBAR1MemoryInfo", "1000,0,1001", lambda r: r.bar1_used_bytes),
         ("nvmlDeviceGetClockInfo.1", "4294967295", lambda r: r.clock_hertz.get("sm")),
         ("nvmlDeviceGetPerformanceState", "32", lambda r: r.performance_state),
@@ -395,6 +421,26 @@ def test_gpu_that_vanishes_from_the_count_stays_lost(nvml_host: Host, reader: Nv
     snapshot = reader.snapshot()
     assert ups(snapshot) == {uuid_of(0): True, uuid_of(1): True, uuid_of(2): True, uuid_of(3): False}
     assert snapshot.unidentified == 0
+
+
+def test_known_gpu_that_no_longer_says_who_it_is_is_not_counted_twice(
+    nvml_host: Host, clock: Clock, reader: NvmlReader
+) -> None:
+    state = nvml_host(h100_host(2))
+    reader.snapshot()
+    state.lose_gpu(1)
+    reader.snapshot()
+    clock.now += 61  # NVML is initialized anew, and the lost GPU has no handle any more
+    snapshot = reader.snapshot()
+    assert ups(snapshot) == {uuid_of(0): True, uuid_of(1): False}
+    assert snapshot.unidentified == 0
+
+
+def test_gpu_that_is_added_is_seen_at_once(nvml_host: Host, reader: NvmlReader) -> None:
+    state = nvml_host(h100_host(1))
+    reader.snapshot()
+    state.replace(h100_host(2))
+    assert ups(reader.snapshot()) == {uuid_of(0): True, uuid_of(1): True}
 
 
 def test_gpu_lost_before_the_first_look_is_counted(nvml_host: Host, reader: NvmlReader) -> None:
@@ -564,6 +610,16 @@ def test_mig_instance_that_is_destroyed_leaves_the_snapshot(nvml_host: Host, rea
     reader.snapshot()
     state.unset("gpu.0.mig.0.nvmlDeviceGetUUID")
     assert [mig.profile for mig in reader.snapshot().gpus[0].mig_instances] == ["2g.20gb"]
+
+
+def test_mig_instance_that_is_made_anew_does_not_continue_the_old_one(nvml_host: Host, reader: NvmlReader) -> None:
+    state = nvml_host(mig_host())
+    reader.snapshot()
+    state.unset("gpu.0.mig.0.nvmlDeviceGetUUID")
+    reader.snapshot()
+    state.set("gpu.0.mig.0.nvmlDeviceGetUUID", "MIG-1f3a0c52-6a11-5c0e-9d0b-5b8e1a7c0009")
+    assert reader.snapshot().gpus[0].mig_instances[0].utilization_ratio is None
+    assert reader.snapshot().gpus[0].mig_instances[0].utilization_ratio == 0.63
 
 
 def test_mig_without_performance_monitoring_has_no_utilization(nvml_host: Host, reader: NvmlReader) -> None:

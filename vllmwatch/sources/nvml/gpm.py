@@ -22,14 +22,14 @@ class _Metric(ctypes.Structure):
 
 
 class _Request(ctypes.Structure):
-    """nvmlGpmMetricsGet_t, cut after its first metric: the library reads no further than `numMetrics`."""
+    """nvmlGpmMetricsGet_t, with room for more metrics than nvml.h 13 has (477)."""
 
     _fields_ = [
         ("version", ctypes.c_uint),
         ("numMetrics", ctypes.c_uint),
         ("sample1", ctypes.c_void_p),
         ("sample2", ctypes.c_void_p),
-        ("metric", _Metric),
+        ("metrics", _Metric * 512),
     ]
 
 
@@ -40,6 +40,7 @@ class GpuInstanceUtilization:
         self._device = device
         self._supported: bool | None = None
         self._samples: dict[int, Any] = {}
+        self._request = _Request(version=pynvml.NVML_GPM_METRICS_GET_VERSION, numMetrics=1)
 
     def percent(self, gpu_instance: int) -> float | None:
         """Take a sample and return the percentage since the last, or None; raise when the GPU is lost."""
@@ -75,11 +76,12 @@ class GpuInstanceUtilization:
         return self._supported
 
     def _between(self, before: Any, after: Any) -> float | None:
-        request = _Request(version=pynvml.NVML_GPM_METRICS_GET_VERSION, numMetrics=1, sample1=before, sample2=after)
-        request.metric.metricId = pynvml.NVML_GPM_METRIC_GRAPHICS_UTIL
-        if not self._reading("nvmlGpmMetricsGet", ctypes.byref(request)).read() or request.metric.nvmlReturn != 0:
+        request, metric = self._request, self._request.metrics[0]
+        request.sample1, request.sample2 = before, after
+        metric.metricId = pynvml.NVML_GPM_METRIC_GRAPHICS_UTIL
+        if not self._reading("nvmlGpmMetricsGet", ctypes.byref(request)).read() or metric.nvmlReturn != 0:
             return None
-        return float(request.metric.value)
+        return float(metric.value)
 
     def _free(self, sample: Any) -> None:
         self._reading("nvmlGpmSampleFree", sample).code()
