@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from tests.exporter.vllm.pages import RECORDED
 from tests.real.exporter_process import ExporterProcess
 from tests.real.pages import value
 from tests.servers import serving, vllm
+from vllmwatch.exporter.serve import _listen
 
 PAGE = (RECORDED / "vllm_0.32.0_idle.prom").read_bytes()
 
@@ -42,6 +44,13 @@ def test_a_taken_address_is_one_clear_line(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert f"cannot listen on 127.0.0.1:{other.port}: Address already in use\nhint: " in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_every_address_includes_those_of_ipv4() -> None:
+    with _listen("::", 0) as listening, socket.create_connection(("127.0.0.1", listening.getsockname()[1]), 5):
+        pass
+    with _listen("127.0.0.1", 0) as listening:
+        assert listening.getsockname()[0] == "127.0.0.1"
 
 
 def test_a_signal_reads_the_configuration_anew_and_a_bad_one_is_refused(tmp_path: Path) -> None:
