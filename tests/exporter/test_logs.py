@@ -9,10 +9,8 @@ from vllmwatch.exporter.logs import JsonFormatter
 
 
 def test_a_json_line_is_one_object_with_its_traceback() -> None:
-    try:
-        raise ValueError("line one\nline two")
-    except ValueError:
-        record = logging.LogRecord("a.b", logging.WARNING, "f", 1, "said %s", ("é\n",), sys.exc_info())
+    fault = ValueError("line one\nline two")
+    record = logging.LogRecord("a.b", logging.WARNING, "f", 1, "said %s", ("é\n",), (ValueError, fault, None))
     line = JsonFormatter().format(record)
     assert "\n" not in line
     entry = json.loads(line)

@@ -67,7 +67,10 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = addresses[0]
-        listening = socket.create_server((str(address[0]), int(address[1])), family=family, backlog=128)
+        # "::" is every address of the host, as people expect, those of IPv4 included.
+        both = family == socket.AF_INET6 and address[0] == "::" and socket.has_dualstack_ipv6()
+        where = (str(address[0]), int(address[1]))
+        listening = socket.create_server(where, family=family, backlog=128, dualstack_ipv6=both)
     except OSError as error:
         # The text of the system's own error: create_server adds the address, which stands before it already.
         reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(getattr(error, "errno", 0) or 0)
