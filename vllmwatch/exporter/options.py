@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from vllmwatch.catalog.vllm.prefixes import CHURNING_LABELS
 from vllmwatch.sources.vllm.fetch import Limits
 
 
@@ -17,7 +18,7 @@ class ExporterOptions:
     redirect_limit: int = 3
     keep_created: bool = False
     metric_prefixes: tuple[str, ...] = ()
-    drop_labels: tuple[str, ...] = ()
+    drop_labels: tuple[str, ...] = CHURNING_LABELS
     target_gone_seconds: float = 3600.0
     sample_interval_seconds: float = 15.0
     reload_over_http: bool = False

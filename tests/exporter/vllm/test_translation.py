@@ -301,3 +301,13 @@ def test_help_is_one_line_and_escaped_as_it_was() -> None:
     page = "# HELP vllm:num_requests_running A \\\\ back \\n line \\q\n" + "# TYPE vllm:num_requests_running gauge\n"
     text = text_of(translate(page + "vllm:num_requests_running 1\n"))
     assert "# HELP vllm:num_requests_running A \\\\ back \\n line \\\\q\n" in text
+
+
+def test_line_ends_of_windows_change_nothing() -> None:
+    page = gauge("vllm:num_requests_running", "1") + "\n" + counter("vllm:prompt_tokens_total", "5")
+    assert text_of(translate(page.replace("\n", "\r\n"))) == text_of(translate(page))
+
+
+def test_a_type_that_comes_late_counts() -> None:
+    text = text_of(translate("odd 1\n# TYPE odd gauge\nvllm:num_requests_running 1\n"))
+    assert type_of(text, "odd") == "gauge"

@@ -64,6 +64,22 @@ def test_openmetrics_is_told_by_its_content_type() -> None:
 
 
 @pytest.mark.parametrize(
+    ("content_type", "body", "openmetrics"),
+    [
+        ("", PAGE + b"# EOF\n", True),
+        ("", PAGE, False),
+        ("", PAGE + b"# EOF is no end\n", False),
+        ("text/plain; version=0.0.4", PAGE + b"# EOF\n", False),
+    ],
+)
+def test_a_page_without_a_content_type_is_known_by_its_end(content_type: str, body: bytes, openmetrics: bool) -> None:
+    with serving(answering(response(body, content_type=content_type))) as server:
+        result = fetch(server.url())
+    assert isinstance(result, Fetched)
+    assert result.openmetrics is openmetrics
+
+
+@pytest.mark.parametrize(
     ("access", "header"),
     [
         (Access(bearer_token="abc"), b"Authorization: Bearer abc"),

@@ -21,7 +21,7 @@ from urllib3.response import BaseHTTPResponse
 
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.access import authorization, tls_context
-from vllmwatch.sources.vllm.body import as_utf8, unpacker
+from vllmwatch.sources.vllm.body import as_utf8, is_openmetrics, unpacker
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
@@ -91,7 +91,8 @@ class Fetcher:
         duration = self._clock() - started
         if self._aborted:
             return Failure(Reason.TIMEOUT, "no whole answer came before the deadline", duration)
-        return Fetched(as_utf8(body, content_type), "openmetrics-text" in content_type, complete, duration, url)
+        text = as_utf8(body, content_type)
+        return Fetched(text, is_openmetrics(text, content_type), complete, duration, url)
 
     def abort(self) -> None:
         """End the fetch under way from another thread."""
