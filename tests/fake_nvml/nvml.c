@@ -14,13 +14,17 @@
  *
  * A value of `error:N` makes the call return N; `gpu.0.*=error:15` loses a GPU; `*=error:1` loses the driver.
  * What has no line is NVML_ERROR_NOT_SUPPORTED. Without a state file the driver is not loaded.
+ * With VLLMWATCH_FAKE_NVML_LOOK_MS the file is looked at no more often than that, for those who measure a caller's cost.
  * With -DOLD_DRIVER, functions that drivers of the 470 line lack are left out of the library. With -DWIDE_PROCESSES,
  * entries of processes have the longer layout that the v3 functions had for a while around driver 535.
  */
+#include <libgen.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,7 +36,7 @@ enum { SLOTS = 16384, MAX_GPUS = 64, MAX_MIGS = 8, MAX_TEXT = 256 };
 typedef unsigned int uint;
 typedef unsigned long long ulonglong;
 typedef struct device { int gpu, mig; } *device_t;
-typedef struct event_set { int next; ulonglong types[MAX_GPUS]; } *event_set_t;
+typedef struct event_set { int next, watch; ulonglong types[MAX_GPUS]; } *event_set_t;
 typedef struct { uint pid; ulonglong memory; uint gpu_instance, compute_instance; } process_t;
 typedef struct { device_t device; ulonglong type, data; uint gpu_instance, compute_instance; } event_t;
 typedef struct { uint field, scope; long long timestamp, latency; int type, status; union {
@@ -44,7 +48,8 @@ static struct { const char *key, *value; } table[SLOTS];
 static char *content;
 static struct stat seen;
 static int initialized, loaded;
-static __thread int held; /* one call that reads many fields looks at the file once */
+static uint generation = 1; /* of the state; what was found in an older one is looked up anew */
+static long looked_at_ms;
 static struct device devices[MAX_GPUS][MAX_MIGS + 1];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -67,7 +72,7 @@ static int *call_counter(const char *function) {
 }
 
 int fake_call_count(const char *function) { return *call_counter(function); }
-void fake_forget_calls(void) { memset(calls, 0, sizeof calls); }
+void fake_forget_calls(void) { for (int i = 0; i < CALLS; i++) calls[i].count = 0; }
 
 /* ---- the state file ---- */
 
@@ -92,14 +97,31 @@ static void parse(void) {
     }
 }
 
+static long now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int looked_lately(void) {
+    static long every_ms = -1;
+    if (every_ms < 0) every_ms = getenv("VLLMWATCH_FAKE_NVML_LOOK_MS") ? atol(getenv("VLLMWATCH_FAKE_NVML_LOOK_MS")) : 0;
+    if (!every_ms) return 0;
+    long now = now_ms();
+    if (now - looked_at_ms < every_ms) return 1;
+    looked_at_ms = now;
+    return 0;
+}
+
 static void refresh(void) {
-    const char *path = getenv("VLLMWATCH_FAKE_NVML_STATE");
     struct stat now;
-    if (held) return;
-    if (!path || stat(path, &now)) { loaded = 0; memset(&seen, 0, sizeof seen); return; }
+    if (looked_lately()) return;
+    const char *path = getenv("VLLMWATCH_FAKE_NVML_STATE");
+    if (!path || stat(path, &now)) { generation += loaded; loaded = 0; memset(&seen, 0, sizeof seen); return; }
     if (loaded && now.st_ino == seen.st_ino && now.st_size == seen.st_size &&
         now.st_mtim.tv_sec == seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == seen.st_mtim.tv_nsec) return;
     FILE *file = fopen(path, "r");
+    generation++;
     if (!file) { loaded = 0; return; }
     free(content);
     content = calloc(1, now.st_size + 1);
@@ -112,18 +134,12 @@ static void refresh(void) {
 
 static int failed(const char *value) { return value && !strncmp(value, "error:", 6) ? atoi(value + 6) : SUCCESS; }
 
-/* Look up one reading, copy it to `text`, and return NVML's code for it. */
-static int look(device_t device, const char *function, const char *argument, char *text) {
+/* Find the value of one reading under the keys that it may have, the strongest first. */
+static const char *value_of(device_t device, const char *function, const char *argument) {
     char keys[8][192], own[48] = "", all[16] = "";
-    int count = 0, code = NOT_SUPPORTED, delay = 0;
+    int count = 0;
     if (device && device->mig) { sprintf(own, "gpu.%d.mig.%d", device->gpu, device->mig - 1); strcpy(all, "mig.*"); }
     else if (device) { sprintf(own, "gpu.%d", device->gpu); strcpy(all, "gpu.*"); }
-    pthread_mutex_lock(&lock);
-    ++*call_counter(function);
-    refresh();
-    snprintf(keys[0], 192, "delay_ms.%s", function);
-    if (find(keys[0])) delay = atoi(find(keys[0]));
-    if (!loaded) { pthread_mutex_unlock(&lock); return DRIVER_NOT_LOADED; }
     strcpy(keys[count++], "*");
     if (device) {
         sprintf(keys[count++], "gpu.%d.*", device->gpu);
@@ -134,11 +150,43 @@ static int look(device_t device, const char *function, const char *argument, cha
     } else snprintf(keys[count++], 192, "%s", function);
     for (int i = 0; i < count; i++) {
         const char *value = find(keys[i]);
-        if (!value) continue;
-        code = failed(value);
-        if (!code) snprintf(text, MAX_TEXT, "%s", value);
-        break;
+        if (value) return value;
     }
+    return NULL;
+}
+
+/* What was found for a reading, so that whoever asks again and again is answered at once, as by a real driver. */
+enum { FOUND = 1 << 16 };
+static struct found { char key[64]; device_t device; uint generation; const char *value; int code, delay, *count; } found[FOUND];
+
+static struct found *find_reading(device_t device, const char *function, const char *argument) {
+    char key[64], delay_key[192];
+    size_t length = strlen(function), more = argument ? strlen(argument) : 0;
+    if (length + more + 2 > sizeof key) abort();
+    memcpy(key, function, length);
+    key[length] = '.';
+    memcpy(key + length + 1, argument ? argument : "", more + 1);
+    uint slot = (hash_of(key) + (uint)(size_t)device) % FOUND;
+    while (found[slot].count && (found[slot].device != device || strcmp(found[slot].key, key))) slot = (slot + 1) % FOUND;
+    struct found *it = found + slot;
+    if (it->generation == generation) return it;
+    if (!it->count) { strcpy(it->key, key); it->device = device; it->count = call_counter(function); }
+    it->generation = generation;
+    snprintf(delay_key, sizeof delay_key, "delay_ms.%s", function);
+    it->delay = find(delay_key) ? atoi(find(delay_key)) : 0;
+    it->value = loaded ? value_of(device, function, argument) : NULL;
+    it->code = !loaded ? DRIVER_NOT_LOADED : it->value ? failed(it->value) : NOT_SUPPORTED;
+    return it;
+}
+
+/* Look up one reading, copy it to `text`, and return NVML's code for it. */
+static int look(device_t device, const char *function, const char *argument, char *text) {
+    pthread_mutex_lock(&lock);
+    refresh();
+    struct found *it = find_reading(device, function, argument);
+    int code = it->code, delay = loaded ? it->delay : 0;
+    ++*it->count;
+    if (!code) { strncpy(text, it->value, MAX_TEXT - 1); text[MAX_TEXT - 1] = 0; }
     pthread_mutex_unlock(&lock);
     if (delay) usleep(delay * 1000);
     return code;
@@ -294,22 +342,41 @@ int nvmlDeviceGetIndex(device_t device, uint *result) {
 
 /* ---- fields ---- */
 
-static int field_value(device_t device, field_t *field) {
-    char text[MAX_TEXT], name[24], scope[16], *digits;
-    sprintf(name, "field.%u", field->field);
-    sprintf(scope, "%u", field->scope);
-    int code = look(device, name, scope, text);
-    if (code) return code;
-    digits = strchr(text, ':');
-    digits = digits ? digits + 1 : text;
-    field->timestamp = (long long)time(NULL) * 1000000;
-    memset(&field->value, 0xAA, sizeof field->value); /* what the type does not cover is undefined */
+/* Read a field's type and value; what the type does not cover is undefined. */
+static void parse_field(const char *text, field_t *field) {
+    const char *digits = strchr(text, ':') ? strchr(text, ':') + 1 : text;
+    memset(&field->value, 0xAA, sizeof field->value);
     if (!strncmp(text, "u32:", 4)) { field->type = 1; field->value.u32 = strtoul(digits, NULL, 0); }
     else if (!strncmp(text, "i32:", 4)) { field->type = 5; field->value.i32 = atoi(digits); }
     else if (!strncmp(text, "i64:", 4)) { field->type = 4; field->value.i64 = strtoll(digits, NULL, 0); }
     else if (!strncmp(text, "u16:", 4)) { field->type = 6; field->value.u16 = strtoul(digits, NULL, 0); }
     else if (!strncmp(text, "f64:", 4)) { field->type = 0; field->value.real = strtod(digits, NULL); }
     else { field->type = 3; field->value.u64 = strtoull(digits, NULL, 0); }
+}
+
+/* Fields come by the hundred in one call, so each is kept with its value parsed. */
+static struct kept { device_t device; uint generation; field_t field; struct found *found; } kept[FOUND];
+
+static int field_value(device_t device, field_t *field, int *delay) {
+    uint slot = (field->field * 64 + field->scope + (uint)(device - devices[0]) * 7919) % FOUND;
+    struct kept *it;
+    for (; it = kept + slot, it->device; slot = (slot + 1) % FOUND)
+        if (it->device == device && it->field.field == field->field && it->field.scope == field->scope) break;
+    if (it->generation != generation) {
+        char name[24], scope[16];
+        sprintf(name, "field.%u", field->field);
+        sprintf(scope, "%u", field->scope);
+        it->device = device;
+        it->generation = generation;
+        it->field = *field;
+        it->found = find_reading(device, name, scope);
+        if (!it->found->code) parse_field(it->found->value, &it->field);
+    }
+    ++*it->found->count;
+    *delay += it->found->delay;
+    if (it->found->code) return it->found->code;
+    field->type = it->field.type;
+    field->value = it->field.value;
     return SUCCESS;
 }
 
@@ -319,9 +386,15 @@ int nvmlDeviceGetFieldValues(device_t device, int count, field_t *fields) {
     if (code) return code;
     code = look(device, "nvmlDeviceGetFieldValues", NULL, text);
     if (code && code != NOT_SUPPORTED) return code;
-    held = 1;
-    for (int i = 0; i < count; i++) fields[i].status = field_value(device, fields + i);
-    held = 0;
+    long long timestamp = (long long)time(NULL) * 1000000;
+    int delay = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++) {
+        fields[i].timestamp = timestamp;
+        fields[i].status = field_value(device, fields + i, &delay);
+    }
+    pthread_mutex_unlock(&lock);
+    if (delay) usleep(delay * 1000);
     return SUCCESS;
 }
 
@@ -477,6 +550,31 @@ int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(device_t device, device_t *resu
 
 /* ---- events ---- */
 
+/* Watch the folder of the state file, so that waiting for an event costs nothing, as with a real driver. */
+static int watch_state(void) {
+    const char *path = getenv("VLLMWATCH_FAKE_NVML_STATE");
+    char folder[4096];
+    int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (!path || watch < 0) return watch;
+    snprintf(folder, sizeof folder, "%s", path);
+    if (inotify_add_watch(watch, dirname(folder), IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE) < 0) {
+        close(watch);
+        return -1;
+    }
+    return watch;
+}
+
+static void wait_for_change(int watch, int most_ms) {
+    char changes[4096];
+    struct pollfd waited = { watch, POLLIN, 0 };
+    if (watch < 0) { usleep(5000); return; }
+    if (poll(&waited, 1, most_ms) <= 0) return;
+    while (read(watch, changes, sizeof changes) > 0) {}
+    pthread_mutex_lock(&lock);
+    looked_at_ms = 0;
+    pthread_mutex_unlock(&lock);
+}
+
 static int event_count(void) {
     char key[32];
     int count = 0;
@@ -490,11 +588,16 @@ static int event_count(void) {
 int nvmlEventSetCreate(event_set_t *result) {
     if (!initialized) return UNINITIALIZED;
     *result = calloc(1, sizeof **result);
+    (*result)->watch = watch_state();
     (*result)->next = event_count(); /* events before this call are not recorded */
     return SUCCESS;
 }
 
-int nvmlEventSetFree(event_set_t set) { free(set); return SUCCESS; }
+int nvmlEventSetFree(event_set_t set) {
+    if (set->watch >= 0) close(set->watch);
+    free(set);
+    return SUCCESS;
+}
 
 int nvmlDeviceRegisterEvents(device_t device, ulonglong types, event_set_t set) {
     ulonglong supported;
@@ -507,7 +610,7 @@ int nvmlDeviceRegisterEvents(device_t device, ulonglong types, event_set_t set) 
 
 int nvmlEventSetWait_v2(event_set_t set, event_t *result, uint timeout_ms) {
     char text[MAX_TEXT], key[32];
-    for (uint waited = 0;; waited += 5) {
+    for (long until = now_ms() + timeout_ms;;) {
         if (!initialized) return UNINITIALIZED;
         int code = look(NULL, "nvmlEventSetWait_v2", NULL, text);
         if (code && code != NOT_SUPPORTED) return code;
@@ -525,8 +628,9 @@ int nvmlEventSetWait_v2(event_set_t set, event_t *result, uint timeout_ms) {
             result->compute_instance = 0xffffffffu;
             return SUCCESS;
         }
-        if (waited >= timeout_ms) return TIMEOUT;
-        usleep(5000);
+        long left = until - now_ms();
+        if (left <= 0) return TIMEOUT;
+        wait_for_change(set->watch, left);
     }
 }
 
