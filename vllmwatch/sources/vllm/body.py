@@ -65,7 +65,7 @@ def as_utf8(body: bytes, content_type: str) -> bytes:
 
 
 def is_openmetrics(body: bytes, content_type: str) -> bool:
-    """Whether a page is in OpenMetrics: it says so, or it says nothing and has the end mark that only OpenMetrics has."""
+    """Whether a page is in OpenMetrics: it says so, or says nothing and has the end mark that only OpenMetrics has."""
     if "openmetrics-text" in content_type:
         return True
     return not content_type and body.rstrip().endswith(b"\n# EOF")
