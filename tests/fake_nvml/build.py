@@ -10,6 +10,7 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("nvml.c")
 SONAME = "libnvidia-ml.so.1"
 STATE_VARIABLE = "VLLMWATCH_FAKE_NVML_STATE"
+LOOK_VARIABLE = "VLLMWATCH_FAKE_NVML_LOOK_MS"
 
 
 def compiler() -> str | None:
