@@ -79,6 +79,10 @@ class Stack:
             while not self._stopped.wait(_POLL_SECONDS):
                 self._check_children()
             self._say("Stopping")
+        except StartError:
+            # Ctrl-C at a terminal reaches the package tools too, and their failure is then no fault.
+            if not self._stopped.is_set():
+                raise
         finally:
             for child in reversed(self._children):
                 child.stop(_GRACE_SECONDS)
