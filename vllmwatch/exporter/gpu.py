@@ -1,7 +1,7 @@
 """A look at NVML, and the XID events so far, as samples."""
 
 from vllmwatch.catalog import gpu as catalog
-from vllmwatch.exporter.family import Families
+from vllmwatch.exporter.family import Families, Row
 from vllmwatch.exporter.gpu_health import add_health, add_xids
 from vllmwatch.exporter.mig import add_mig_instance, process_memory
 from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuIdentity, GpuReadings, NvmlSnapshot
@@ -45,62 +45,65 @@ def _add_identity(families: Families, labels: tuple[str, str, str], identity: Gp
     )
 
 
+_FACTS = Row(
+    {
+        catalog.GPU_POWER_LIMIT_DEFAULT: "power_limit_default_watts",
+        catalog.GPU_POWER_LIMIT_MIN: "power_limit_min_watts",
+        catalog.GPU_POWER_LIMIT_MAX: "power_limit_max_watts",
+        catalog.GPU_PERSISTENCE_MODE: "persistence_mode",
+        catalog.GPU_MIG_MODE: "mig_mode",
+        catalog.GPU_GSP_FIRMWARE: "gsp_firmware_enabled",
+        catalog.GPU_UNIFIED_MEMORY: "unified_memory",
+    }
+)
+
+
 def _add_facts(families: Families, labels: tuple[str, str, str], facts: GpuFacts) -> None:
-    for kind, threshold in facts.temperature_thresholds_celsius.items():
-        families[catalog.GPU_TEMPERATURE_THRESHOLD].add(threshold, *labels, kind)
-    for kind, margin in facts.margin_thresholds_celsius.items():
-        families[catalog.GPU_TEMPERATURE_MARGIN_THRESHOLD].add(margin, *labels, kind)
-    for domain, clock in facts.clock_max_hertz.items():
-        families[catalog.GPU_CLOCK_MAX].add(clock, *labels, domain)
+    families.add_row(_FACTS, facts, *labels)
+    families[catalog.GPU_TEMPERATURE_THRESHOLD].add_each(facts.temperature_thresholds_celsius, *labels)
+    families[catalog.GPU_TEMPERATURE_MARGIN_THRESHOLD].add_each(facts.margin_thresholds_celsius, *labels)
+    families[catalog.GPU_CLOCK_MAX].add_each(facts.clock_max_hertz, *labels)
     if facts.compute_mode is not None:
         families[catalog.GPU_COMPUTE_MODE].add(1, *labels, facts.compute_mode)
-    for metric, value in (
-        (catalog.GPU_POWER_LIMIT_DEFAULT, facts.power_limit_default_watts),
-        (catalog.GPU_POWER_LIMIT_MIN, facts.power_limit_min_watts),
-        (catalog.GPU_POWER_LIMIT_MAX, facts.power_limit_max_watts),
-    ):
-        families[metric].add(value, *labels)
-    for metric, switch in (
-        (catalog.GPU_PERSISTENCE_MODE, facts.persistence_mode),
-        (catalog.GPU_MIG_MODE, facts.mig_mode),
-        (catalog.GPU_GSP_FIRMWARE, facts.gsp_firmware_enabled),
-        (catalog.GPU_UNIFIED_MEMORY, facts.unified_memory),
-    ):
-        families[metric].add(None if switch is None else int(switch), *labels)
+
+
+_READINGS = Row(
+    {
+        catalog.GPU_TEMPERATURE: "temperature_celsius",
+        catalog.GPU_MEMORY_TEMPERATURE: "memory_temperature_celsius",
+        catalog.GPU_TEMPERATURE_MARGIN: "temperature_margin_celsius",
+        catalog.GPU_POWER: "power_watts",
+        catalog.GPU_POWER_INSTANT: "power_instant_watts",
+        catalog.GPU_MODULE_POWER: "module_power_watts",
+        catalog.GPU_POWER_LIMIT: "power_limit_watts",
+        catalog.GPU_ENERGY: "energy_joules",
+        catalog.GPU_UTILIZATION: "utilization_ratio",
+        catalog.GPU_MEMORY_ACTIVITY: "memory_activity_ratio",
+        catalog.GPU_ENCODER_UTILIZATION: "encoder_utilization_ratio",
+        catalog.GPU_DECODER_UTILIZATION: "decoder_utilization_ratio",
+        catalog.GPU_BAR1_USED: "bar1_used_bytes",
+        catalog.GPU_BAR1_TOTAL: "bar1_total_bytes",
+        catalog.GPU_PERFORMANCE_STATE: "performance_state",
+    }
+)
+_MEMORY = Row(
+    {
+        catalog.GPU_MEMORY_USED: "used_bytes",
+        catalog.GPU_MEMORY_FREE: "free_bytes",
+        catalog.GPU_MEMORY_RESERVED: "reserved_bytes",
+        catalog.GPU_MEMORY_TOTAL: "total_bytes",
+    }
+)
 
 
 def _add_readings(families: Families, labels: tuple[str, str, str], readings: GpuReadings) -> None:
-    for metric, value in (
-        (catalog.GPU_TEMPERATURE, readings.temperature_celsius),
-        (catalog.GPU_MEMORY_TEMPERATURE, readings.memory_temperature_celsius),
-        (catalog.GPU_TEMPERATURE_MARGIN, readings.temperature_margin_celsius),
-        (catalog.GPU_POWER, readings.power_watts),
-        (catalog.GPU_POWER_INSTANT, readings.power_instant_watts),
-        (catalog.GPU_MODULE_POWER, readings.module_power_watts),
-        (catalog.GPU_POWER_LIMIT, readings.power_limit_watts),
-        (catalog.GPU_ENERGY, readings.energy_joules),
-        (catalog.GPU_UTILIZATION, readings.utilization_ratio),
-        (catalog.GPU_MEMORY_ACTIVITY, readings.memory_activity_ratio),
-        (catalog.GPU_ENCODER_UTILIZATION, readings.encoder_utilization_ratio),
-        (catalog.GPU_DECODER_UTILIZATION, readings.decoder_utilization_ratio),
-        (catalog.GPU_BAR1_USED, readings.bar1_used_bytes),
-        (catalog.GPU_BAR1_TOTAL, readings.bar1_total_bytes),
-        (catalog.GPU_PERFORMANCE_STATE, readings.performance_state),
-    ):
-        families[metric].add(value, *labels)
+    families.add_row(_READINGS, readings, *labels)
     if readings.memory is not None:
-        families[catalog.GPU_MEMORY_USED].add(readings.memory.used_bytes, *labels)
-        families[catalog.GPU_MEMORY_FREE].add(readings.memory.free_bytes, *labels)
-        families[catalog.GPU_MEMORY_RESERVED].add(readings.memory.reserved_bytes, *labels)
-        families[catalog.GPU_MEMORY_TOTAL].add(readings.memory.total_bytes, *labels)
-    for domain, clock in readings.clock_hertz.items():
-        families[catalog.GPU_CLOCK].add(clock, *labels, domain)
-    for reason, active in readings.throttle_active.items():
-        families[catalog.GPU_THROTTLE_ACTIVE].add(int(active), *labels, reason)
-    for reason, seconds in readings.throttle_seconds.items():
-        families[catalog.GPU_THROTTLE_SECONDS].add(seconds, *labels, reason)
-    for fan, speed in readings.fan_speed_ratio.items():
-        families[catalog.GPU_FAN_SPEED].add(speed, *labels, str(fan))
+        families.add_row(_MEMORY, readings.memory, *labels)
+    families[catalog.GPU_CLOCK].add_each(readings.clock_hertz, *labels)
+    families[catalog.GPU_THROTTLE_ACTIVE].add_each(readings.throttle_active, *labels)
+    families[catalog.GPU_THROTTLE_SECONDS].add_each(readings.throttle_seconds, *labels)
+    families[catalog.GPU_FAN_SPEED].add_each(readings.fan_speed_ratio, *labels)
     if readings.processes is not None:
         families[catalog.GPU_PROCESSES].add(len({process.pid for process in readings.processes}), *labels)
         families[catalog.GPU_PROCESS_MEMORY].add(process_memory(readings.processes), *labels)

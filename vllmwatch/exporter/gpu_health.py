@@ -3,49 +3,44 @@
 from collections.abc import Mapping
 
 from vllmwatch.catalog import gpu_health as catalog
-from vllmwatch.exporter.family import Families
+from vllmwatch.exporter.family import Families, Row
 from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuReadings
 from vllmwatch.sources.xid import XidTotals
+
+_READINGS = Row(
+    {
+        catalog.GPU_RETIRED_PAGES_PENDING: "retired_pages_pending",
+        catalog.GPU_ROW_REMAP_PENDING: "row_remap_pending",
+        catalog.GPU_ROW_REMAP_FAILURE: "row_remap_failure",
+        catalog.GPU_PCIE_GENERATION: "pcie_link_generation",
+        catalog.GPU_PCIE_WIDTH: "pcie_link_width",
+        catalog.GPU_PCIE_REPLAYS: "pcie_replays",
+    }
+)
+_FACTS = Row(
+    {
+        catalog.GPU_ECC_MODE: "ecc_mode",
+        catalog.GPU_PCIE_GENERATION_MAX: "pcie_link_generation_max",
+        catalog.GPU_PCIE_WIDTH_MAX: "pcie_link_width_max",
+    }
+)
 
 
 def add_health(families: Families, labels: tuple[str, str, str], facts: GpuFacts | None, readings: GpuReadings) -> None:
     """Add memory errors, PCIe and NVLinks of one GPU."""
-    for (kind, lifetime), count in readings.ecc_errors.items():
-        families[catalog.GPU_ECC_ERRORS].add(count, *labels, kind, lifetime)
-    for cause, count in readings.retired_pages.items():
-        families[catalog.GPU_RETIRED_PAGES].add(count, *labels, cause)
-    for kind, count in readings.remapped_rows.items():
-        families[catalog.GPU_REMAPPED_ROWS].add(count, *labels, kind)
+    families.add_row(_READINGS, readings, *labels)
+    if facts is not None:
+        families.add_row(_FACTS, facts, *labels)
+    families[catalog.GPU_ECC_ERRORS].add_each(readings.ecc_errors, *labels)
+    families[catalog.GPU_RETIRED_PAGES].add_each(readings.retired_pages, *labels)
+    families[catalog.GPU_REMAPPED_ROWS].add_each(readings.remapped_rows, *labels)
     if readings.recovery_action is not None:
         families[catalog.GPU_RECOVERY_ACTION].add(1, *labels, readings.recovery_action)
-    for metric, switch in (
-        (catalog.GPU_ECC_MODE, facts.ecc_mode if facts else None),
-        (catalog.GPU_RETIRED_PAGES_PENDING, readings.retired_pages_pending),
-        (catalog.GPU_ROW_REMAP_PENDING, readings.row_remap_pending),
-        (catalog.GPU_ROW_REMAP_FAILURE, readings.row_remap_failure),
-    ):
-        families[metric].add(None if switch is None else int(switch), *labels)
-    for metric, value in (
-        (catalog.GPU_PCIE_GENERATION, readings.pcie_link_generation),
-        (catalog.GPU_PCIE_GENERATION_MAX, facts.pcie_link_generation_max if facts else None),
-        (catalog.GPU_PCIE_WIDTH, readings.pcie_link_width),
-        (catalog.GPU_PCIE_WIDTH_MAX, facts.pcie_link_width_max if facts else None),
-        (catalog.GPU_PCIE_REPLAYS, readings.pcie_replays),
-    ):
-        families[metric].add(value, *labels)
-    _add_nvlinks(families, labels, readings)
-
-
-def _add_nvlinks(families: Families, labels: tuple[str, str, str], readings: GpuReadings) -> None:
-    up, errors = families[catalog.GPU_NVLINK_UP], families[catalog.GPU_NVLINK_ERRORS]
-    transmit, receive = families[catalog.GPU_NVLINK_TRANSMIT], families[catalog.GPU_NVLINK_RECEIVE]
-    for link in readings.nvlinks:
-        number = str(link.link)
-        up.add(None if link.up is None else int(link.up), *labels, number)
-        transmit.add(link.transmit_bytes, *labels, number)
-        receive.add(link.receive_bytes, *labels, number)
-        for kind, count in link.errors.items():
-            errors.add(count, *labels, number, kind)
+    links = readings.nvlinks
+    families[catalog.GPU_NVLINK_UP].add_each(links.up, *labels)
+    families[catalog.GPU_NVLINK_TRANSMIT].add_each(links.transmit_bytes, *labels)
+    families[catalog.GPU_NVLINK_RECEIVE].add_each(links.receive_bytes, *labels)
+    families[catalog.GPU_NVLINK_ERRORS].add_each(links.errors, *labels)
 
 
 def add_xids(families: Families, xids: XidTotals, index_of: Mapping[str, str], node: str) -> None:

@@ -25,7 +25,7 @@ from tests.fake_nvml.presets import (
 )
 from vllmwatch.sources.nvml import NvmlReader, NvmlSnapshot
 from vllmwatch.sources.nvml.library import DownReason, pynvml
-from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuReadings
+from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuReadings, NvLinks
 
 pytestmark = pytest.mark.fake_nvml
 
@@ -50,6 +50,10 @@ def reader(clock: Clock) -> Iterator[NvmlReader]:
     made = NvmlReader(monotonic=clock)
     yield made
     made.close()
+
+
+def errors_of(links: NvLinks, wanted: int) -> dict[str, int]:
+    return {kind: count for (link, kind), count in links.errors.items() if link == wanted}
 
 
 def readings(snapshot: NvmlSnapshot, gpu: int = 0) -> GpuReadings:
@@ -128,10 +132,12 @@ def test_h100_errors_and_throttling_are_split_by_kind(nvml_host: Host, reader: N
         "low_utilization": 9000,
         "reliability": 0,
     }
-    assert len(read.nvlinks) == 18
-    link = read.nvlinks[5]
-    assert (link.link, link.up, link.errors) == (5, True, {"replay": 0, "recovery": 0, "crc": 2})
-    assert (link.transmit_bytes, link.receive_bytes) == (4_000_005 * 1024, 3_000_005 * 1024)
+    links = read.nvlinks
+    assert links.up == dict.fromkeys(range(18), True)
+    assert errors_of(links, 5) == {"replay": 0, "recovery": 0, "crc": 2}
+    assert len(links.errors) == 3 * 18
+    assert links.transmit_bytes == {link: (4_000_000 + link) * 1024 for link in range(18)}
+    assert links.receive_bytes == {link: (3_000_000 + link) * 1024 for link in range(18)}
 
 
 def test_facts_hold_limits_modes_and_margins(nvml_host: Host, reader: NvmlReader) -> None:
@@ -156,7 +162,7 @@ def test_geforce_card_leaves_out_what_it_does_not_have(nvml_host: Host, reader: 
     assert read.temperature_margin_celsius is None
     assert (read.ecc_errors, read.remapped_rows, read.retired_pages) == ({}, {}, {})
     assert (read.row_remap_pending, read.retired_pages_pending) == (None, None)
-    assert read.nvlinks == ()
+    assert read.nvlinks == NvLinks({}, {}, {}, {})
     assert read.fan_speed_ratio == {0: 0.46, 1: 0.48}
     found = facts(snapshot)
     assert found.temperature_thresholds_celsius == {"shutdown": 99, "slowdown": 96, "gpu_max": 90}
@@ -197,8 +203,8 @@ def test_old_card_answers_through_the_older_calls(nvml_host: Host, reader: NvmlR
         "low_utilization": 4.5,
         "reliability": 5.5,
     }
-    assert [link.up for link in read.nvlinks] == [True] * 5 + [False]
-    assert read.nvlinks[2].errors == {"replay": 2, "recovery": 3, "crc": 102}
+    assert list(read.nvlinks.up.values()) == [True] * 5 + [False]
+    assert errors_of(read.nvlinks, 2) == {"replay": 2, "recovery": 3, "crc": 102}
     thresholds = {"shutdown": 90, "slowdown": 87, "memory_max": 85, "gpu_max": 83}
     assert facts(snapshot).temperature_thresholds_celsius == thresholds
 
@@ -213,9 +219,9 @@ def test_blackwell_links_and_module_power_are_read(nvml_host: Host, reader: Nvml
     nvml_host(b200_host())
     read = readings(reader.snapshot())
     assert (read.power_watts, read.module_power_watts) == (744, 911)
-    assert read.nvlinks[1].transmit_bytes == 7 * 10**12 + 1
-    assert read.nvlinks[1].receive_bytes == 6 * 10**12 + 1
-    assert read.nvlinks[1].errors == {"receive": 1, "transmit_discard": 0, "recovery": 4, "recovery_failed": 0}
+    assert read.nvlinks.transmit_bytes[1] == 7 * 10**12 + 1
+    assert read.nvlinks.receive_bytes[1] == 6 * 10**12 + 1
+    assert errors_of(read.nvlinks, 1) == {"receive": 1, "transmit_discard": 0, "recovery": 4, "recovery_failed": 0}
 
 
 def test_driver_that_ignores_the_scope_gives_no_module_power(nvml_host: Host, reader: NvmlReader) -> None:
@@ -233,15 +239,15 @@ def test_links_of_ampere_have_field_numbers_of_their_own(nvml_host: Host, reader
             lines[f"gpu.0.field.{number + link}"] = f"u64:{1000 * number + link}"
     nvml_host(h200_host() | lines)
     links = readings(reader.snapshot()).nvlinks
-    assert links[5].errors == {"replay": 46005, "recovery": 53005, "crc": 32005}
-    assert links[6].errors == {"replay": 102006, "recovery": 108006, "crc": 90006}
-    assert links[11].errors == {"replay": 102011, "recovery": 108011, "crc": 90011}
+    assert errors_of(links, 5) == {"replay": 46005, "recovery": 53005, "crc": 32005}
+    assert errors_of(links, 6) == {"replay": 102006, "recovery": 108006, "crc": 90006}
+    assert errors_of(links, 11) == {"replay": 102011, "recovery": 108011, "crc": 90011}
 
 
 @pytest.mark.parametrize(("state_code", "up"), [(0, False), (1, True), (2, True), (3, False)])
 def test_link_is_up_when_active_or_asleep(nvml_host: Host, reader: NvmlReader, state_code: int, up: bool) -> None:
     nvml_host(h200_host() | {"gpu.0.field.91": "u32:1", "gpu.0.field.165.0": f"u32:{state_code}"})
-    assert [link.up for link in readings(reader.snapshot()).nvlinks] == [up]
+    assert readings(reader.snapshot()).nvlinks.up == {0: up}
 
 
 def test_throttle_reasons_that_the_card_lacks_are_absent(nvml_host: Host, reader: NvmlReader) -> None:
@@ -482,7 +488,7 @@ def test_sick_gpus_show_what_ails_them(nvml_host: Host, reader: NvmlReader) -> N
     assert active == {"hardware_slowdown", "software_thermal_slowdown", "hardware_thermal_slowdown"}
     assert hot.throttle_seconds["hardware_thermal_slowdown"] == 3600
     assert (narrow.pcie_link_width, narrow.pcie_replays) == (4, 1290)
-    assert (narrow.nvlinks[7].up, narrow.nvlinks[7].errors["crc"]) == (False, 55012)
+    assert (narrow.nvlinks.up[7], narrow.nvlinks.errors[7, "crc"]) == (False, 55012)
     assert (broken.row_remap_pending, broken.row_remap_failure) == (True, True)
     assert broken.ecc_errors["uncorrected", "volatile"] == 3
     assert broken.recovery_action == "gpu_reset"

@@ -82,8 +82,10 @@ class FieldBatch(Generic[KeyT]):
         values = words[_VALUE::_WORDS]
         if states != self._states:  # types and codes rarely change from look to look
             self._plan(states)
-        found: dict[KeyT, float] = {}
-        for key, position, mask in self._unsigned:
+        found: dict[KeyT, float] = dict(zip(self._wide_keys, [values[at] for at in self._wide], strict=True))
+        if ALL_ONES_64 in found.values():
+            found = {key: value for key, value in found.items() if value != ALL_ONES_64}
+        for key, position, mask in self._narrow:
             value = values[position] & mask
             if value != mask:
                 found[key] = value
@@ -99,7 +101,9 @@ class FieldBatch(Generic[KeyT]):
         """Sort the fields that answered by how their values are read."""
         self._states = states
         self._codes = [state >> 32 for state in states]
-        self._unsigned: list[tuple[KeyT, int, int]] = []
+        self._wide_keys: list[KeyT] = []
+        self._wide: list[int] = []
+        self._narrow: list[tuple[KeyT, int, int]] = []
         self._others: list[tuple[KeyT, int, int]] = []
         taken: set[KeyT] = set()
         for position, (key, state) in enumerate(zip(self._keys, states, strict=True)):
@@ -110,8 +114,11 @@ class FieldBatch(Generic[KeyT]):
             mask = _UNSIGNED.get(value_type)
             if mask is None:
                 self._others.append((key, position, value_type))
+            elif mask == ALL_ONES_64:  # most fields: their words are their values
+                self._wide_keys.append(key)
+                self._wide.append(position)
             else:
-                self._unsigned.append((key, position, mask))
+                self._narrow.append((key, position, mask))
 
     def _settle(self, codes: Sequence[int]) -> None:
         """Drop the fields that were refused, and those that stand behind one of the same key that answered."""

@@ -10,7 +10,7 @@ from vllmwatch.sources.nvml.fields import FieldBatch, KeyT
 from vllmwatch.sources.nvml.library import Device, FirstOf, GpuLostError, Library, Number, pynvml
 from vllmwatch.sources.nvml.memory import Bar1Reading, MemoryReading
 from vllmwatch.sources.nvml.mig import MigInstances
-from vllmwatch.sources.nvml.nvlinks import NvLinks
+from vllmwatch.sources.nvml.nvlinks import NvLinkReading
 from vllmwatch.sources.nvml.processes import Processes
 from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuReadings, GpuSnapshot, Memory
 from vllmwatch.sources.nvml.tables import (
@@ -112,7 +112,7 @@ class GpuReader:
         self._fields = FieldBatch(device, CORE_FIELDS)
         self._processes = Processes(device)
         self._fans: dict[int, Number] | None = None
-        self._links: NvLinks | None = None
+        self._links: NvLinkReading | None = None
         self._supported_reasons: int | None = None
         self._mig = MigInstances(device)
 
@@ -141,7 +141,7 @@ class GpuReader:
             self._mig.close()
             self._prepare()  # a GPU refuses other things once it is cut into instances
         if self._links is None:
-            self._links = NvLinks(self._device, links)
+            self._links = NvLinkReading(self._device, links)
         if self._fans is None:
             self._fans = self._prepare_fans()
         if self._supported_reasons is None:

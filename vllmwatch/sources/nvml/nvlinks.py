@@ -1,12 +1,11 @@
 """The NVLinks of one GPU: state, traffic and errors by link, read in one call."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from vllmwatch.sources.nvml.fields import Field, FieldBatch
-from vllmwatch.sources.nvml.library import Device, Number, pynvml
-from vllmwatch.sources.nvml.snapshot import NvLink
+from vllmwatch.sources.nvml.library import Device, pynvml
+from vllmwatch.sources.nvml.snapshot import NvLinks
 
 KIB: Final = 1024
 # Links that older drivers, which do not tell the number, are asked about: NVLink 4 and before have at most 18.
@@ -32,83 +31,66 @@ _ERRORS_BY_LINK: Final = (
 _LINKS_OF_FIRST_BLOCK: Final = 6
 _LINKS_WITH_NUMBERS: Final = 12
 
-Key = tuple[str, int]
+Key = tuple[int, str]
+"""A link and one of its figures."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where the figures of one link are among the fields that the GPU has."""
-
-    state: Key
-    transmit: tuple[Key, int]
-    receive: tuple[Key, int]
-    errors: tuple[tuple[str, Key], ...]
-
-
-class NvLinks:
+class NvLinkReading:
     """Reads the links of one GPU; `count` is None where the driver does not tell how many there are."""
 
     def __init__(self, device: Device, count: int | None) -> None:
-        links = range(_MAX_LINKS if count is None else count)
-        self._fields = FieldBatch(device, [field for link in links for field in _fields_of(link)])
-        self._states = {link: device.number("nvmlDeviceGetNvLinkState", link) for link in links}
+        self._links = range(_MAX_LINKS if count is None else count)
+        self._fields = FieldBatch(device, [field for link in self._links for field in _fields_of(link)])
+        self._states = {(link, "state"): device.number("nvmlDeviceGetNvLinkState", link) for link in self._links}
         self._keys: list[Key] = []
-        self._layouts: dict[int, _Layout] = {}
+        self._errors: tuple[Key, ...] = ()
 
-    def read(self) -> tuple[NvLink, ...]:
-        """Return the links that say anything."""
-        if not self._states:
-            return ()
+    def read(self) -> NvLinks:
+        """Return what the links say."""
         found = self._fields.read()
         if self._keys is not self._fields.keys:
             self._keys = self._fields.keys
-            self._layouts = {link: _layout(link, set(self._keys)) for link in self._states}
-        links = []
-        for link, state in list(self._states.items()):
-            read = _link(link, found, self._layouts[link], state)
-            if read is not None:
-                links.append(read)
-            elif state.refused:
-                del self._states[link]
-        return tuple(links)
+            self._sort_keys()
+        return NvLinks(
+            up={link: code in _UP_STATES for link, code in self._state_codes(found)},
+            transmit_bytes={key[0]: int(found[key]) * unit for key, unit in self._transmit if key in found},
+            receive_bytes={key[0]: int(found[key]) * unit for key, unit in self._receive if key in found},
+            errors={key: int(found[key]) for key in self._errors if key in found},
+        )
 
+    def _sort_keys(self) -> None:
+        """Sort the figures that the GPU has by what they are."""
+        kinds = {kind for kind, _ in _ERRORS}
+        self._errors = tuple(dict.fromkeys(key for key in self._keys if key[1] in kinds))
+        self._transmit = self._traffic("transmit")
+        self._receive = self._traffic("receive")
 
-def _layout(link: int, keys: set[Key]) -> _Layout:
-    ways = {
-        way: ((f"{way}_kib", link), KIB) if (f"{way}_kib", link) in keys else ((f"{way}_bytes", link), 1)
-        for way in ("transmit", "receive")
-    }
-    kinds = dict.fromkeys(kind for kind, _ in _ERRORS)
-    errors = tuple((kind, (kind, link)) for kind in kinds if (kind, link) in keys)
-    return _Layout(("state", link), ways["transmit"], ways["receive"], errors)
+    def _traffic(self, way: str) -> list[tuple[Key, int]]:
+        """Return where the traffic of each link is, and the bytes in its unit."""
+        present = set(self._keys)
+        places = [((link, f"{way}_kib"), (link, f"{way}_bytes")) for link in self._links]
+        return [(kib, KIB) if kib in present else (plain, 1) for kib, plain in places]
 
-
-def _link(link: int, found: dict[Key, float], layout: _Layout, state: Number) -> NvLink | None:
-    code = found.get(layout.state)
-    if code is None:
-        code = state.number()
-    transmit = _traffic(found, layout.transmit)
-    receive = _traffic(found, layout.receive)
-    errors = {kind: int(found[key]) for kind, key in layout.errors if key in found}
-    if code is None and transmit is None and receive is None and not errors:
-        return None
-    return NvLink(link, None if code is None else code in _UP_STATES, transmit, receive, errors)
-
-
-def _traffic(found: dict[Key, float], place: tuple[Key, int]) -> int | None:
-    value = found.get(place[0])
-    return None if value is None else int(value) * place[1]
+    def _state_codes(self, found: Mapping[Key, float]) -> Iterator[tuple[int, float]]:
+        for key, asked in list(self._states.items()):
+            code = found.get(key)
+            if code is None:
+                code = asked.number()
+            if code is not None:
+                yield key[0], code
+            elif asked.refused and key not in self._keys:
+                del self._states[key]
 
 
 def _fields_of(link: int) -> Iterator[Field[Key]]:
-    yield Field(("state", link), pynvml.NVML_FI_DEV_NVLINK_GET_STATE, link)
-    yield Field(("transmit_kib", link), pynvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, link)
-    yield Field(("receive_kib", link), pynvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, link)
-    yield Field(("transmit_bytes", link), pynvml.NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES, link)
-    yield Field(("receive_bytes", link), pynvml.NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES, link)
+    yield Field((link, "state"), pynvml.NVML_FI_DEV_NVLINK_GET_STATE, link)
+    yield Field((link, "transmit_kib"), pynvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, link)
+    yield Field((link, "receive_kib"), pynvml.NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, link)
+    yield Field((link, "transmit_bytes"), pynvml.NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES, link)
+    yield Field((link, "receive_bytes"), pynvml.NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES, link)
     for kind, number in _ERRORS:
-        yield Field((kind, link), number, link)
+        yield Field((link, kind), number, link)
     if link < _LINKS_WITH_NUMBERS:
         for kind, first, later in _ERRORS_BY_LINK:
             ahead = link < _LINKS_OF_FIRST_BLOCK
-            yield Field((kind, link), first + link if ahead else later + link - _LINKS_OF_FIRST_BLOCK)
+            yield Field((link, kind), first + link if ahead else later + link - _LINKS_OF_FIRST_BLOCK)

@@ -47,14 +47,13 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class NvLink:
-    """One NVLink: whether it is up, bytes sent and received, and errors by kind."""
+class NvLinks:
+    """The NVLinks of a GPU by number: whether each is up, bytes sent and received, and errors by link and kind."""
 
-    link: int
-    up: bool | None
-    transmit_bytes: int | None
-    receive_bytes: int | None
-    errors: Mapping[str, int]
+    up: Mapping[int, bool]
+    transmit_bytes: Mapping[int, int]
+    receive_bytes: Mapping[int, int]
+    errors: Mapping[tuple[int, str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ class GpuReadings:
     pcie_link_width: int | None
     pcie_replays: int | None
     recovery_action: str | None
-    nvlinks: tuple[NvLink, ...]
+    nvlinks: NvLinks
     processes: tuple[GpuProcess, ...] | None
 
 
