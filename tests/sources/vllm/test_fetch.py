@@ -12,7 +12,7 @@ import pytest
 from tests.certificates import Certificates
 from tests.servers import answering, closing_after, response, serving
 from vllmwatch.sources.target import Access, Origin, Target
-from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits
+from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _host_field
 from vllmwatch.spec.reason import Reason
 
 PAGE = b"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 1.0\n"
@@ -256,6 +256,24 @@ def test_ipv6_and_a_query_are_passed_on() -> None:
         assert isinstance(fetch(server.url("/metrics?token=a%20b")), Fetched)
         assert server.requests[0].startswith(b"GET /metrics?token=a%20b HTTP/1.1")
         assert f"Host: [::1]:{server.port}".encode() in server.requests[0]
+
+
+def test_a_name_beyond_ascii_is_asked_for_in_its_ascii_form() -> None:
+    assert _host_field("user:secret@k\u00f6ln.example:8000") == "xn--kln-sna.example:8000"
+
+
+def test_a_redirect_with_unusual_characters_is_escaped() -> None:
+    def handle(connection: socket.socket, request: bytes) -> None:
+        if request.startswith(b"GET /metrics "):
+            connection.sendall(
+                "HTTP/1.1 302 F\r\nlocation: /a b%20\u00e9\r\ncontent-length: 0\r\n\r\n".encode("latin-1")
+            )
+        else:
+            connection.sendall(response(PAGE))
+
+    with serving(handle) as server:
+        assert isinstance(fetch(server.url()), Fetched)
+        assert server.requests[1].startswith(b"GET /a%20b%20%C3%A9 HTTP/1.1\r\n")
 
 
 def test_another_path_of_the_same_server_can_be_asked() -> None:
