@@ -11,11 +11,24 @@ DATA = Path(__file__).parents[1] / "data" / "config"
 
 # The file (bad-NAME.yml) and the whole message, less the name of the file.
 FAULTS: tuple[tuple[str, str], ...] = (
-    ("alias", "FILE:1: not valid YAML: found undefined alias 'nobody'"),
+    ("address-as-key", "FILE:2: targets[0].http://***@gpu1:8000: unknown key"),
+    (
+        "address-as-key-and-port",
+        (
+            "FILE:2: targets[0].http://***@gpu1: a key of a target is asked for; for an address leave the blank out: "
+            "http://***@gpu1:8000"
+        ),
+    ),
+    ("alias", "FILE:1: not valid YAML: a value begins with *, which makes it an alias; put it in quotes"),
     (
         "blank-in-address",
         "FILE:2: targets[0].gpu1: a key of a target is asked for; for an address leave the blank out: gpu1:8000",
     ),
+    (
+        "bearer-line",
+        "FILE:3: targets[0].bearer_token: a text on one line is asked for, without control characters",
+    ),
+    ("bearer-not-ascii", "FILE:3: targets[0].bearer_token: a token is asked for that a header can carry: ASCII alone"),
     ("bracket", "FILE:2: not valid YAML: expected ',' or ']', but got '<stream end>'"),
     ("bytes", "FILE:1: body_limit_bytes: a number of bytes (32MiB works too) is asked for, not '32 megs'"),
     ("choice", "FILE:1: log_level: one of debug, info, warning, error is asked for, not 'loud'"),
@@ -24,8 +37,19 @@ FAULTS: tuple[tuple[str, str], ...] = (
     ("date", "FILE:1: node: a text is asked for, not a date; put it in quotes"),
     ("drop-le", "FILE:1: drop_labels: label 'le' cannot be dropped: series that differ would become one"),
     ("empty-text", "FILE:1: node: a text is asked for, not an empty one"),
+    ("empty-password", "FILE:4: targets[0].password: a text is asked for, not an empty one"),
+    ("empty-password-in-address", "FILE:2: targets[0]: the password in the address is empty"),
     ("fraction", "FILE:1: series_limit: a whole number is asked for, not 1.5"),
     ("indentation", "FILE:2: not valid YAML: a second ': ' on the line, or wrong indentation; put the value in quotes"),
+    ("half-character", "FILE:1: node: a text in Unicode is asked for (UTF-8, no half of a character)"),
+    (
+        "half-character-in-target",
+        (
+            "FILE:3: targets[0].server: a text in Unicode is asked for (UTF-8, no half of a character)\n"
+            "FILE:5: targets[1].labels: label 'rack': a text in Unicode is asked for"
+        ),
+    ),
+    ("half-character-in-list", "FILE:1: drop_labels: a list of texts is asked for, and item 2 is '\\ud800'"),
     ("infinite", "FILE:1: target_gone_seconds: a number of seconds (90s, 5m, 1h work too) is asked for, not inf"),
     (
         "ipv6-without-brackets",
@@ -79,7 +103,22 @@ FAULTS: tuple[tuple[str, str], ...] = (
         ),
     ),
     ("seconds", "FILE:1: scrape_timeout_seconds: a number of seconds (90s, 5m, 1h work too) is asked for, not 'soon'"),
+    (
+        "secret-as-address",
+        (
+            "FILE:2: targets[0]: 'bearer_token:***' is no address: http://host:port is asked for, an IPv6 address in "
+            "brackets"
+        ),
+    ),
     ("secret-number", "FILE:3: targets[0].bearer_token: a text is asked for, not a number; put it in quotes"),
+    ("secret-with-tag", "FILE:3: not valid YAML: a value begins with !, which makes it a tag; put it in quotes"),
+    (
+        "secrets-in-queries",
+        (
+            "FILE:3: targets[1]: http://gpu1:8000/metrics?*** and http://gpu1:8000/metrics?*** (FILE:2: targets[0]) "
+            "would both be the server 'gpu1:8000'; give one of them a name with the key server"
+        ),
+    ),
     ("tab", "FILE:2: a tab stands where YAML asks for spaces"),
     ("target-unknown-key", "FILE:3: targets[0].bearer: unknown key; did you mean 'bearer_token'?"),
     ("target-without-url", "FILE:2: targets[0]: the key url is missing"),

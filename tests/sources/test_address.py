@@ -2,7 +2,7 @@
 
 import pytest
 
-from vllmwatch.sources.address import parse_address, target_from_address
+from vllmwatch.sources.address import mask_secrets, parse_address, target_from_address
 from vllmwatch.sources.target import Access, Origin, Target
 
 
@@ -27,6 +27,14 @@ def target(text: str, access: Access | None = None, server: str | None = None, n
         ("https://gw.example/b/metrics", "https://gw.example:443/b/metrics", "gw.example:443/b", "gw.example"),
         ("http://gpu1:8000/?x=1&y=2", "http://gpu1:8000/metrics?x=1&y=2", "gpu1:8000", "gpu1"),
         ("http://gpu1:8000/mymetrics", "http://gpu1:8000/mymetrics/metrics", "gpu1:8000/mymetrics", "gpu1"),
+        (
+            "gw/m/模型 b?q=é x",
+            "http://gw:80/m/%E6%A8%A1%E5%9E%8B%20b/metrics?q=%C3%A9%20x",
+            "gw:80/m/%E6%A8%A1%E5%9E%8B%20b",
+            "gw",
+        ),
+        ("gw/m/%E6%A8%A1/%2f", "http://gw:80/m/%E6%A8%A1/%2f/metrics", "gw:80/m/%E6%A8%A1/%2f", "gw"),
+        ("bücher:8000", "http://xn--bcher-kva:8000/metrics", "xn--bcher-kva:8000", "xn--bcher-kva"),
         ("localhost:8000", "http://localhost:8000/metrics", "here:8000", "here"),
         ("127.0.0.1:8000", "http://127.0.0.1:8000/metrics", "here:8000", "here"),
         ("127.8.8.8:8000", "http://127.8.8.8:8000/metrics", "here:8000", "here"),
@@ -72,6 +80,14 @@ def test_given_names_win() -> None:
         "",
         " gpu1:8000",
         "gpu1:8000\n",
+        "gpu1:8000 ",
+        "gpu 1:8000",
+        "gpu1\u00a0:8000",
+        "gpu1:8000/a\nb",
+        "gpu1:8000/\x00",
+        "gpu1:8000/\ud800",
+        "gpu\udcff:8000",
+        "é" * 80 + ":8000",
         "ftp://gpu1",
         "http://",
         "http://:8000",
@@ -94,3 +110,35 @@ def test_the_refusal_shows_no_credentials(written: str) -> None:
         parse_address(written)
     assert "s3cret" not in str(caught.value)
     assert "s3" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("gpu1:8000/a", "gpu1:8000/a"),
+        ("https://me:s3cret@gpu1/a", "https://***@gpu1/a"),
+        ("me:s3@s3cret@gpu1", "***@gpu1"),
+        ("gpu1/a?key=s3cret&b=1", "gpu1/a?***"),
+        ("gpu1/a?key=s3@cret", "***@cret"),
+        ("gpu1/a#s3cret", "gpu1/a#***"),
+        ("http://me:s3cret@gpu1/?key=s3cret", "http://***@gpu1/?***"),
+        ('{"url": "gpu1", "bearer_token": "s3cret"}', "{***"),
+        ("gpu1:8000 s3cret", "gpu1:8000 ***"),
+        ("bearer_token:s3cret", "bearer_token:***"),
+        ("api-key=s3cret", "api-key=***"),
+    ],
+)
+def test_what_is_shown_has_no_secret(given: str, shown: str) -> None:
+    assert mask_secrets(given) == shown
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\nb", "a\x00"])
+@pytest.mark.parametrize("key", ["server", "node"])
+def test_names_that_are_no_line_of_text_are_refused(key: str, name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{key}: a text "):
+        target("gpu1:8000", server=name if key == "server" else None, node=name if key == "node" else None)
+
+
+def test_an_empty_password_is_refused() -> None:
+    with pytest.raises(ValueError, match="password in the address is empty"):
+        target("http://me:@gpu1:8000")

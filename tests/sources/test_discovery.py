@@ -83,6 +83,18 @@ def test_two_servers_of_one_name_are_a_problem_and_never_one_series() -> None:
     assert "'chat'" in problem
 
 
+def test_two_servers_of_one_name_are_told_apart_without_their_secrets() -> None:
+    first, second = target("gpu1:8000?key=s3cret"), target("gpu1:8000?key=s3cret2", Origin.FILE_SD)
+    (problem,) = discover(StaticTargets([first]), Fixed(second)).problems
+    assert "s3cret" not in problem
+    assert "http://gpu1:8000/metrics?***" in problem
+
+
+def test_a_problem_with_bytes_that_are_no_text_can_be_written() -> None:
+    found = discover(Fixed(problems=("/etc/\udcff.yml: broken",)))
+    assert found.problems == ("/etc/\\udcff.yml: broken",)
+
+
 def test_a_source_that_fails_costs_its_own_targets_alone() -> None:
     found = discover(Broken(), Fixed(target("gpu1:8000"), problems=("b.yml: gone",)))
     assert [entry.server for entry in found.targets] == ["gpu1:8000"]

@@ -2,10 +2,13 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
+from vllmwatch.sources import target_files
+from vllmwatch.sources.discovery import Discovered
 from vllmwatch.sources.target import Origin
 from vllmwatch.sources.target_files import SIZE_LIMIT_BYTES, FileTargets
 
@@ -155,7 +158,7 @@ def test_a_file_that_cannot_be_read_keeps_the_last_good_list_and_is_tried_again(
     file.mkdir()
     found = source.discover()
     assert [target.url for target in found.targets] == ["http://a:1/metrics"]
-    assert "cannot be read: Is a directory" in found.problems[0]
+    assert found.problems == (f"{file}: not a regular file; the last good list stays",)
     file.rmdir()
     file.write_text("- targets: ['b:1']\n")
     assert urls(source) == ["http://b:1/metrics"]
@@ -177,8 +180,86 @@ def test_a_target_that_is_none_leaves_the_others(file: Path, target: str, why: s
     assert why in found.problems[0]
 
 
-def test_a_label_that_the_series_have_themselves_leaves_the_target_out(file: Path) -> None:
-    file.write_text("- {targets: ['a:1'], labels: {le: '1'}}\n- targets: ['b:1']\n  labels:\n")
+@pytest.mark.parametrize("label", ["engine", "le", "model_name", "quantile"])
+def test_a_label_that_the_series_have_themselves_is_left_out_and_the_target_stays(file: Path, label: str) -> None:
+    file.write_text(f"- {{targets: ['a:1'], labels: {{{label}: '1', rack: '7'}}}}\n- targets: ['b:1']\n  labels:\n")
+    found = FileTargets([str(file)], "node1").discover()
+    assert [(entry.url, dict(entry.labels)) for entry in found.targets] == [
+        ("http://a:1/metrics", {"rack": "7"}),
+        ("http://b:1/metrics", {}),
+    ]
+    assert found.problems == (f"{file}: label '{label}' belongs to the series themselves; it is left out",)
+
+
+def test_a_label_does_not_take_the_place_of_the_address(file: Path) -> None:
+    file.write_text("- {targets: ['a:1', 'b:1'], labels: {__address__: 'c:1'}}\n")
+    assert urls(FileTargets([str(file)], "node1")) == ["http://a:1/metrics", "http://b:1/metrics"]
+
+
+def test_a_pipe_is_not_waited_for(file: Path) -> None:
+    file.write_text("- targets: ['a:1']\n")
+    source = FileTargets([str(file)], "node1")
+    assert urls(source) == ["http://a:1/metrics"]
+    file.unlink()
+    os.mkfifo(file)
+    began = time.monotonic()
+    found = source.discover()
+    assert time.monotonic() - began < 1
+    assert [entry.url for entry in found.targets] == ["http://a:1/metrics"]
+    assert found.problems == (f"{file}: not a regular file; the last good list stays",)
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_while_it_is_opened_is_not_waited_for(file: Path) -> None:
+    os.mkfifo(file)
+    with pytest.raises(ValueError, match="not a regular file"):
+        target_files._content(file)
+
+
+def test_a_device_is_not_read() -> None:
+    found = FileTargets(["/dev/zero"], "node1").discover()
+    assert found == Discovered((), ("/dev/zero: not a regular file; the last good list stays",))
+
+
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        ({"server": "\ud800"}, "server: a text in Unicode is asked for"),
+        ({"team": "x\udcff"}, "team: a text in Unicode is asked for"),
+        ({"__param_key": "\ud800"}, "__param_key: a text in Unicode is asked for"),
+        ({"server": "a\nb"}, "server: a text on one line is asked for"),
+        ({"node": "a\x00"}, "node: a text on one line is asked for"),
+        ({"__metrics_path__": "/a\x00"}, "is no address"),
+    ],
+)
+def test_a_target_with_names_that_are_no_text_is_left_out(tmp_path: Path, labels: dict[str, str], why: str) -> None:
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps([{"targets": ["a:1"], "labels": labels}, {"targets": ["b:1"]}]))
     found = FileTargets([str(file)], "node1").discover()
     assert [entry.url for entry in found.targets] == ["http://b:1/metrics"]
-    assert "label 'le'" in found.problems[0]
+    (problem,) = found.problems
+    assert why in problem
+    assert problem.encode().decode() == problem
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        {"targets": ["me:s3cret@a:1"], "labels": {"engine": "1", "server": "\ud800"}},
+        {"targets": ["me:s3cret@a:port"]},
+        {"targets": ["me:s3cret@a:1/x"]},
+        {"targets": ["a:port"], "labels": {"__param_key": "s3cret"}},
+        {"targets": ["a:1?key=s3cret"]},
+        {"targets": ["a:1"], "labels": {"__param_key": "s3cret", "server": "\n"}},
+    ],
+)
+def test_no_problem_shows_a_secret(tmp_path: Path, group: dict[str, object]) -> None:
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps([group]))
+    found = FileTargets([str(file)], "node1").discover()
+    assert found.problems
+    assert "s3cret" not in "".join(found.problems)
+
+
+def test_paths_and_parameters_beyond_ascii_are_encoded(file: Path) -> None:
+    file.write_text("- {targets: ['a:1'], labels: {__metrics_path__: /m/模型 b, __param_q: é}}\n", encoding="utf-8")
+    assert urls(FileTargets([str(file)], "node1")) == ["http://a:1/m/%E6%A8%A1%E5%9E%8B%20b?q=%C3%A9"]

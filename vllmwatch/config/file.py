@@ -7,10 +7,14 @@ import yaml
 
 from vllmwatch.config.given import Given
 from vllmwatch.errors import ConfigError
+from vllmwatch.sources.address import mask_secrets
 
 SIZE_LIMIT_BYTES = 4 * 1024 * 1024
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _HINT = "See docs/reference/settings.md for every setting, or write a fresh file with: vllmwatch init"
+
+# What a value becomes in YAML by its first character, in the words of PyYAML's messages.
+_SIGNS = {"*": "an alias", "&": "an anchor", "!": "a tag"}
 
 Path_ = tuple[str | int, ...]
 
@@ -117,7 +121,7 @@ def _walk(node: yaml.Node, path: Path_, lines: dict[Path_, int], faults: list[st
             continue
         place = (*path, str(key.value))
         if place in lines:
-            faults.append(f"{line}: key {key.value!r} stands twice (first on line {lines[place]})")
+            faults.append(f"{line}: key {mask_secrets(key.value)!r} stands twice (first on line {lines[place]})")
         lines[place] = line
         _walk(value, place, lines, faults, seen)
 
@@ -137,4 +141,7 @@ def _explain(error: yaml.MarkedYAMLError, path: str) -> str:
         return f"{place}: a second document begins; one is asked for"
     if "mapping values are not allowed" in problem:
         return f"{place}: not valid YAML: a second ': ' on the line, or wrong indentation; put the value in quotes"
+    for sign, word in _SIGNS.items():
+        if word.split()[1] in problem:  # it names what follows the sign, and that may be a secret
+            return f"{place}: not valid YAML: a value begins with {sign}, which makes it {word}; put it in quotes"
     return f"{place}: not valid YAML: {problem}"

@@ -16,6 +16,7 @@ from vllmwatch.config.model import Config, build_model
 from vllmwatch.config.targets import TargetReader
 from vllmwatch.config.values import read_value, split_address
 from vllmwatch.errors import ConfigError
+from vllmwatch.sources.address import mask_secrets
 from vllmwatch.spec.setting import ENVIRONMENT_PREFIX, Form, Setting
 
 FILE_VARIABLE = "VLLMWATCH_CONFIG"
@@ -169,7 +170,7 @@ def _unknown_keys(content: ConfigFile) -> Iterable[str]:
         if key not in _BY_KEY:
             near = difflib.get_close_matches(key, _BY_KEY, n=1)
             mend = f"; did you mean {near[0]!r}?" if near else ""
-            yield f"{content.path}:{content.lines[key,]}: unknown key {key!r}{mend}"
+            yield f"{content.path}:{content.lines[key,]}: unknown key {mask_secrets(key)!r}{mend}"
 
 
 def _contradictions(held: Mapping[str, Held]) -> Iterable[str]:

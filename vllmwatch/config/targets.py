@@ -9,8 +9,9 @@ from typing import Any
 from vllmwatch.catalog.settings import KEPT_LABELS, TARGET_KEYS
 from vllmwatch.config.given import FaultsError, Given
 from vllmwatch.config.values import describe, read_value, split_list
-from vllmwatch.sources.address import Address, mask_credentials, parse_address, target_from_address
+from vllmwatch.sources.address import Address, mask_secrets, parse_address, target_from_address
 from vllmwatch.sources.target import Access, Origin, Target
+from vllmwatch.sources.unicode_text import is_unicode
 from vllmwatch.spec.setting import Form, Setting
 
 _KEYS = {setting.key: setting for setting in TARGET_KEYS}
@@ -32,7 +33,7 @@ class TargetReader:
         except ValueError as error:
             raise FaultsError(f"{given.where}: targets: {error}") from None
         if not isinstance(entries, list | tuple):
-            shown = mask_credentials(entries) if isinstance(entries, str) else entries
+            shown = mask_secrets(entries) if isinstance(entries, str) else entries
             advice = f"; write [{shown}]" if isinstance(entries, str) else ""
             raise FaultsError(f"{given.where}: targets: {Form.TARGETS} is asked for, not {describe(shown)}{advice}")
         faults: list[str] = []
@@ -62,7 +63,7 @@ class TargetReader:
                 part = Given(raw, where, textual=False)
                 values[setting.key] = _read_labels(raw) if setting.form is Form.LABELS else read_value(setting, part)
             except ValueError as error:
-                faults.append(f"{where}: targets[{index}].{key}: {error}")
+                faults.append(f"{where}: targets[{index}].{mask_secrets(str(key))}: {error}")
         if faults:
             raise FaultsError(*faults)
         return self._make(values, place)
@@ -101,20 +102,23 @@ def _place(given: Given, index: int) -> str:
 def _known(key: str, entry: dict[object, object]) -> Setting:
     if key in _KEYS:
         return _KEYS[key]
-    if len(entry) == 1 and isinstance(entry[key], int):
-        raise ValueError(f"a key of a target is asked for; for an address leave the blank out: {key}:{entry[key]}")
+    if len(entry) == 1 and isinstance(entry.get(key), int):
+        shown = f"{mask_secrets(key)}:{entry[key]}"
+        raise ValueError(f"a key of a target is asked for; for an address leave the blank out: {shown}")
     near = difflib.get_close_matches(key, _KEYS, n=1)
     raise ValueError(f"unknown key{f'; did you mean {near[0]!r}?' if near else ''}")
 
 
 def _read_labels(raw: object) -> dict[str, str]:
     if not isinstance(raw, dict):
-        raise FaultsError(f"{Form.LABELS} is asked for, not {describe(raw)}")
+        raise FaultsError(f"{Form.LABELS} is asked for, not {describe(raw, secret=True)}")
     for name, value in raw.items():
         if not isinstance(name, str) or not _LABEL.fullmatch(name):
             raise ValueError(f"{name!r} is no name of a label")
         if name in KEPT_LABELS:
             raise ValueError(f"label {name!r} belongs to the series themselves")
+        if isinstance(value, str) and not is_unicode(value):
+            raise ValueError(f"label {name!r}: a text in Unicode is asked for")
         if not isinstance(value, str):
             raise FaultsError(f"label {name!r}: a text is asked for, not {describe(value)}; put it in quotes")
     return dict(raw)
@@ -145,7 +149,7 @@ def _name_clashes(found: list[tuple[str, Target]]) -> list[str]:
             continue
         earlier_place, earlier = first[target.server]
         faults.append(
-            f"{place}: {target.url} and {earlier.url} ({earlier_place}) would both be the server "
-            f"{target.server!r}; give one of them a name with the key server"
+            f"{place}: {mask_secrets(target.url)} and {mask_secrets(earlier.url)} ({earlier_place}) would "
+            f"both be the server {target.server!r}; give one of them a name with the key server"
         )
     return faults

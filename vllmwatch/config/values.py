@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 
 from vllmwatch.config.given import Given
+from vllmwatch.sources.address import mask_secrets
+from vllmwatch.sources.unicode_text import is_line, is_unicode, require_line
 from vllmwatch.spec.setting import Form, Setting
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?")
@@ -24,7 +26,6 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (set, "a set"),
 )
 _PORT_LIMIT = 65_535
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def describe(value: object, *, secret: bool = False) -> str:
@@ -56,7 +57,7 @@ def split_address(text: str) -> tuple[str, int]:
     """Split host:port as the exporter listens on it; raises ValueError."""
     match = _ADDRESS.fullmatch(text)
     if match is None or int(match["port"]) > _PORT_LIMIT:
-        raise ValueError(f"{Form.ADDRESS} is asked for, not {text!r}")
+        raise ValueError(f"{Form.ADDRESS} is asked for, not {mask_secrets(text)!r}")
     return match["host"].strip("[]"), int(match["port"])
 
 
@@ -71,9 +72,9 @@ def _read_text(setting: Setting, given: Given) -> str:
         raise _mismatch(setting, raw, "; put it in quotes" if quotable else "")
     if not raw.strip() and not setting.may_be_empty:
         raise ValueError(f"{setting.form} is asked for, not an empty one")
-    if _CONTROL.search(raw):
-        raise ValueError("a text on one line is asked for, without control characters")
-    return raw
+    if setting.key == "bearer_token" and not raw.isascii():
+        raise ValueError("a token is asked for that a header can carry: ASCII alone")
+    return require_line(raw)
 
 
 def _read_address(setting: Setting, given: Given) -> str:
@@ -128,22 +129,26 @@ def _read_list(setting: Setting, given: Given) -> tuple[str, ...]:
     raw = given.value
     items = split_list(raw) if given.textual and isinstance(raw, str) else raw
     if isinstance(items, str):
-        raise _mismatch(setting, raw, f"; write [{raw}]")
+        raise _mismatch(setting, raw, f"; write [{mask_secrets(items)}]")
     if not isinstance(items, list | tuple):
         raise _mismatch(setting, raw)
     for number, item in enumerate(items, 1):
-        if not isinstance(item, str) or not item.strip() or _CONTROL.search(item):
+        if not isinstance(item, str) or not item.strip() or not (is_line(item) and is_unicode(item)):
             raise ValueError(f"{setting.form} is asked for, and item {number} is {describe(item) if item else 'empty'}")
     return tuple(dict.fromkeys(items))
 
 
 def split_list(text: str) -> list[object]:
     """Split the text of a list: JSON where it begins with a bracket, else items between commas; raises ValueError."""
+    if text.lstrip().startswith("{"):
+        raise ValueError("a mapping in JSON begins there, and a list is asked for; put it in brackets: [{…}]")
     if text.lstrip().startswith("["):
         try:
             parsed = json.loads(text)
         except ValueError as error:
             raise ValueError(f"a list in JSON begins there, and it is broken: {error}") from None
+        except RecursionError:
+            raise ValueError("a list in JSON begins there, and it is nested too deep") from None
         return list(parsed)
     return [item.strip() for item in text.split(",") if item.strip()]
 

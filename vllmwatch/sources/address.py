@@ -4,14 +4,21 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit, urlunsplit
 
 from vllmwatch.sources.target import Access, Origin, Target
+from vllmwatch.sources.unicode_text import require_line
 
 METRICS_PATH = "/metrics"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _USER_INFO = re.compile(r"//.*@", re.DOTALL)
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f]")
+# A query may hold a token; what follows a character that no address has may be the rest of a mapping, written wrongly.
+_TAIL = re.compile(r"([?#]|[\s\"'{}]).*", re.DOTALL)
+_NAMED_SECRET = re.compile(r"((?:token|password|secret|api[_-]?key)\s*[:=]).*", re.DOTALL | re.IGNORECASE)
+# Blanks at either end, control characters, and surrogates, which are halves of characters and no text.
+_NO_TEXT = re.compile(r"^\s|\s$|[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_BLANK = re.compile(r"\s")
+_TO_ENCODE = re.compile(r"[^\x21-\x7e]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +57,12 @@ def join_host_port(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def mask_credentials(address: str) -> str:
-    """Return an address as it may be shown: what stands before the @ is masked."""
-    return _USER_INFO.sub("//***@", address if "://" in address else f"//{address}", count=1).removeprefix("//")
+def mask_secrets(address: str) -> str:
+    """Return an address, or what was given for one, as it may be shown: no credentials, no query, no named secret."""
+    shown = address if "://" in address else f"//{address}"
+    for pattern, mask in ((_USER_INFO, "//***@"), (_TAIL, r"\1***"), (_NAMED_SECRET, r"\1***")):
+        shown = pattern.sub(mask, shown, count=1)
+    return shown.removeprefix("//")
 
 
 def is_loopback(host: str) -> bool:
@@ -69,13 +79,14 @@ def is_loopback(host: str) -> bool:
 def parse_address(text: str, *, exact_path: bool = False) -> Address:
     """Read an address: the scheme may be left out (http), and /metrics is added where the path does not end in it.
 
-    With `exact_path` the path is taken as it stands.
+    With `exact_path` the path is taken as it stands. Blanks and characters beyond ASCII are percent-encoded in path
+    and query.
 
-    Raises ValueError with what is wrong; the text never shows credentials.
+    Raises ValueError with what is wrong; the text never shows secrets.
     """
-    shown = mask_credentials(text)
-    if not text or _BLANKS.search(text):
-        raise ValueError(f"{shown!r} is no address: it is empty or has blanks in it")
+    shown = mask_secrets(text)
+    if not text or _NO_TEXT.search(text):
+        raise ValueError(f"{shown!r} is no address: it is empty, or has blanks or characters in it that no address has")
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         port = parts.port
@@ -85,12 +96,18 @@ def parse_address(text: str, *, exact_path: bool = False) -> Address:
         ) from None
     if parts.scheme not in _DEFAULT_PORTS:
         raise ValueError(f"{shown!r} is no address of a metrics page: it starts with neither http:// nor https://")
+    if _BLANK.search(parts.netloc):
+        raise ValueError(f"{shown!r} is no address: it has blanks in its host or port")
     if not parts.hostname or port == 0:
         raise ValueError(f"{shown!r} is no address: it has no {'host' if port != 0 else 'usable port'}")
-    path = parts.path
+    path = _encoded(parts.path)
     if not exact_path and not path.rstrip("/").endswith(METRICS_PATH):
         path = path.rstrip("/") + METRICS_PATH
-    return _from_parts(parts, parts.hostname, port or _DEFAULT_PORTS[parts.scheme], path)
+    try:
+        host = parts.hostname if parts.hostname.isascii() else parts.hostname.encode("idna").decode("ascii")
+    except UnicodeError:
+        raise ValueError(f"{shown!r} is no address: its host is no name") from None
+    return _from_parts(parts, host, port or _DEFAULT_PORTS[parts.scheme], path)
 
 
 def _from_parts(parts: SplitResult, host: str, port: int, path: str) -> Address:
@@ -99,10 +116,15 @@ def _from_parts(parts: SplitResult, host: str, port: int, path: str) -> Address:
         host=host.lower(),
         port=port,
         path=path,
-        query=parts.query,
+        query=_encoded(parts.query),
         username=None if parts.username is None else unquote(parts.username),
         password=None if parts.password is None else unquote(parts.password),
     )
+
+
+def _encoded(text: str) -> str:
+    """Percent-encode what may not stand in an address, and nothing else: what was encoded before stays as it is."""
+    return _TO_ENCODE.sub(lambda match: quote(match[0]), text)
 
 
 def server_name(address: Address, node: str) -> str:
@@ -128,8 +150,13 @@ def target_from_address(
     """Make a target: `server` and `node`, where given, win over what the address says.
 
     Credentials in the address move to the access. `this_node` is the name of the host that we run on.
-    Raises ValueError when both the address and `access` hold credentials.
+    Raises ValueError when both the address and `access` hold credentials, or a name is no text on one line.
     """
+    for key, name in (("server", server), ("node", node)):
+        try:
+            require_line(name or "")
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from None
     loopback = is_loopback(address.host)
     on_node = node or (this_node if loopback else address.host)
     return Target(
@@ -147,4 +174,6 @@ def _with_credentials(access: Access, address: Address) -> Access:
         return access
     if access.username or access.bearer_token or access.bearer_token_file:
         raise ValueError("credentials are given twice: in the address, and beside it")
+    if address.password == "":
+        raise ValueError("the password in the address is empty")
     return replace(access, username=address.username, password=address.password or access.password)

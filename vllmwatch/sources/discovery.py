@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from vllmwatch.sources.address import is_loopback
+from vllmwatch.sources.address import is_loopback, mask_secrets
 from vllmwatch.sources.processes import ServerFinder
 from vllmwatch.sources.target import Origin, Target
+from vllmwatch.sources.unicode_text import writable
 
 # Where one server is known from several places, what was written down wins over what was found.
 _RANKS: tuple[Origin, ...] = (Origin.STATIC, Origin.FILE_SD, Origin.PROCESS)
@@ -80,7 +81,9 @@ class Discovery:
             own_names = self._own_names()
         except OSError:
             own_names = frozenset()
-        return _merge(targets, problems, own_names)
+        found = _merge(targets, problems, own_names)
+        # A path or a command line may hold bytes that are not UTF-8.
+        return replace(found, problems=tuple(map(writable, found.problems)))
 
 
 def _merge(targets: list[Target], problems: list[str], own_names: frozenset[str]) -> Discovered:
@@ -100,8 +103,8 @@ def _merge(targets: list[Target], problems: list[str], own_names: frozenset[str]
         first = by_name.setdefault(target.server, target)
         if first is not target:
             problems.append(
-                f"{target.url} ({target.origin}) and {first.url} ({first.origin}) would both be the server "
-                f"{target.server!r}; the first is left out until one of them has another name"
+                f"{mask_secrets(target.url)} ({target.origin}) and {mask_secrets(first.url)} ({first.origin}) would "
+                f"both be the server {target.server!r}; the first is left out until one of them has another name"
             )
     return Discovered(tuple(by_name.values()), tuple(problems))
 

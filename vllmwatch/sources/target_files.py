@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +13,16 @@ from urllib.parse import quote
 
 import yaml
 
-from vllmwatch.sources.address import METRICS_PATH, mask_credentials, parse_address, target_from_address
+from vllmwatch.sources.address import METRICS_PATH, mask_secrets, parse_address, target_from_address
 from vllmwatch.sources.discovery import Discovered
 from vllmwatch.sources.target import Origin, Target
+from vllmwatch.sources.unicode_text import is_unicode
 
 SIZE_LIMIT_BYTES = 16 * 1024 * 1024
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _PARAMETER = "__param_"
-# Labels that a series of vLLM's has of its own; one set from outside would change which series it is.
+_NOT_REGULAR = "not a regular file"
+# Labels that a series of vLLM's has of its own: one set from outside would take the place of the real one.
 _RESERVED = frozenset({"engine", "le", "model_name", "quantile"})
 
 
@@ -62,6 +65,8 @@ class FileTargets:
         last_good = before.targets if before is not None else ()
         try:
             status = os.stat(path)  # noqa: PTH116 - the path may be any text that glob returned
+            if not stat.S_ISREG(status.st_mode):
+                return _Known(None, last_good, (f"{path}: {_NOT_REGULAR}; the last good list stays",))
             state = (status.st_mtime_ns, status.st_size, status.st_ino)
             if before is not None and before.state == state:
                 return before
@@ -74,21 +79,25 @@ class FileTargets:
 
     def _read(self, path: Path) -> tuple[tuple[Target, ...], tuple[str, ...]]:
         """Return the targets of a file, and the targets in it that are none; raises ValueError for a broken file."""
-        with path.open("rb") as stream:
-            content = stream.read(SIZE_LIMIT_BYTES + 1)
-        if len(content) > SIZE_LIMIT_BYTES:
-            raise ValueError(f"larger than {SIZE_LIMIT_BYTES} bytes")
+        content = _content(path)
         targets: list[Target] = []
         problems: list[str] = []
         for group in _groups(_parse(content.decode("utf-8-sig"), json_form=path.suffix == ".json")):
+            labels = group["labels"]
+            problems += [
+                f"{path}: label {name!r} belongs to the series themselves; it is left out"
+                for name in sorted(_RESERVED & labels.keys())
+            ]
             for address in group["targets"]:
                 try:
-                    targets.append(self._target({"__address__": address} | group["labels"]))
+                    targets.append(self._target(labels | {"__address__": address}))
                 except ValueError as error:
                     problems.append(f"{path}: {error}; this target is left out")
         return tuple(targets), tuple(problems)
 
     def _target(self, labels: dict[str, str]) -> Target:
+        if bad := [name for name, value in labels.items() if not is_unicode(value)]:
+            raise ValueError(f"{mask_secrets(labels['__address__'])!r}: {bad[0]}: a text in Unicode is asked for")
         path = labels.get("__metrics_path__", METRICS_PATH)
         parameters = "&".join(
             f"{quote(name.removeprefix(_PARAMETER))}={quote(value)}"
@@ -96,13 +105,13 @@ class FileTargets:
             if name.startswith(_PARAMETER)
         )
         address, scheme = labels["__address__"], labels.get("__scheme__", "http")
-        if "/" in address:
-            raise ValueError(f"{mask_credentials(address)!r} is no host:port; the rest goes into __metrics_path__")
+        if set("/?#") & set(address):
+            raise ValueError(f"{mask_secrets(address)!r} is no host:port; the rest goes into __metrics_path__")
         query = f"?{parameters}" if parameters else ""
         parsed = parse_address(f"{scheme}://{address}/{path.lstrip('/')}{query}", exact_path=True)
-        exported = {name: value for name, value in labels.items() if not name.startswith("__")}
-        if reserved := sorted(_RESERVED & exported.keys()):
-            raise ValueError(f"{address}: label {reserved[0]!r} belongs to the series themselves")
+        exported = {
+            name: value for name, value in labels.items() if not name.startswith("__") and name not in _RESERVED
+        }
         # `server` and `node` are the names that our series have for what such a label says.
         return target_from_address(
             parsed,
@@ -112,6 +121,18 @@ class FileTargets:
             node=exported.pop("node", None),
             labels=exported,
         )
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a regular file; whatever else has come to stand there is neither waited for nor read."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 - by its descriptor
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError(_NOT_REGULAR)
+        content = stream.read(SIZE_LIMIT_BYTES + 1)
+    if len(content) > SIZE_LIMIT_BYTES:
+        raise ValueError(f"larger than {SIZE_LIMIT_BYTES} bytes")
+    return content
 
 
 def _parse(text: str, *, json_form: bool) -> object:
