@@ -12,6 +12,7 @@ import uvicorn
 from vllmwatch.errors import StartError
 from vllmwatch.exporter.app import create_app
 from vllmwatch.exporter.gpu_watch import GpuWatch
+from vllmwatch.exporter.memory import limit_arenas
 from vllmwatch.exporter.service import Service, Setup
 
 _SHUTDOWN_SECONDS = 3
@@ -22,6 +23,7 @@ def serve(host: str, port: int, load: Callable[[], Setup], gpus: GpuWatch | None
 
     `told` is called with the address once it is listened on. Raises StartError when the address cannot be had.
     """
+    limit_arenas()
     listening = _listen(host, port)
     bound = listening.getsockname()
     shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
