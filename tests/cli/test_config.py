@@ -67,3 +67,25 @@ def test_the_text_is_yaml_with_the_origins_beside_it(run: CommandLine, tmp_path:
 
 def test_without_a_file_it_says_so(run: CommandLine) -> None:
     assert run("config").out.startswith("# Configuration file: none\nlisten: ")
+
+
+def test_text_that_is_not_utf_8_is_a_fault_and_no_traceback(run: CommandLine, tmp_path: Path) -> None:
+    outcome = run("config", VLLMWATCH_NODE="gpu\udcff")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.splitlines()[0] == (
+        "error: VLLMWATCH_NODE: a text in Unicode is asked for (UTF-8, no half of a character)"
+    )
+    (tmp_path / "vllmwatch.yml").write_text('node: "\\ud800"\n')
+    outcome = run("config", VLLMWATCH_NODE="")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "vllmwatch.yml:1: node: a text in Unicode is asked for" in outcome.err
+
+
+def test_a_file_whose_name_is_not_utf_8_is_read_and_shown(run: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "a\udcff.yml"
+    file.write_text("series_limit: 7\nbroken: 1\n")
+    assert f"error: {tmp_path}/a\\udcff.yml:2: unknown key 'broken'" in run("config", "--config", str(file)).err
+    file.write_text("series_limit: 7\n")
+    lines = run("config", "--config", str(file)).out.splitlines()
+    assert lines[0] == f"# Configuration file: {tmp_path}/a\\udcff.yml"
+    assert [line.split("# ")[1] for line in lines if line.startswith("series_limit")] == [f"{tmp_path}/a\\udcff.yml:1"]

@@ -88,6 +88,8 @@ def test_given_names_win() -> None:
         "gpu1:8000/\ud800",
         "gpu\udcff:8000",
         "é" * 80 + ":8000",
+        "gpu1,gpu2",
+        "a=b",
         "ftp://gpu1",
         "http://",
         "http://:8000",

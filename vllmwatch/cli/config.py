@@ -4,14 +4,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
 from vllmwatch.catalog.settings import SETTINGS, TARGET_KEYS
 from vllmwatch.cli.options import ConfigLoader, with_settings
 from vllmwatch.config import Config
+from vllmwatch.sources.address import mask_secrets
 from vllmwatch.sources.target import Access, Target
+from vllmwatch.sources.unicode_text import writable
 
 MASK = "***"
 _SECRETS = frozenset(setting.key for setting in (*SETTINGS, *TARGET_KEYS) if setting.secret)
@@ -26,7 +27,7 @@ def config(load: ConfigLoader, *, as_json: Json = False) -> None:
     Secrets are masked. The options are those of `vllmwatch exporter`, so that the same words show what it would do.
     """
     settings = describe(load())
-    typer.echo(json.dumps(settings, indent=2) if as_json else as_text(settings))
+    typer.echo(json.dumps(settings, indent=2) if as_json else writable(as_text(settings)))
 
 
 def describe(settings: Config) -> dict[str, Any]:
@@ -72,13 +73,7 @@ def _target(target: Target) -> dict[str, object]:
         if getattr(target.access, field.name)
     }
     labels = {"labels": dict(target.labels)} if target.labels else {}
-    return {"url": _without_query(target.url), "server": target.server, "node": target.node, **labels, **access}
-
-
-def _without_query(url: str) -> str:
-    """Return an address whose query, which may hold a token, is masked."""
-    parts = urlsplit(url)
-    return url if not parts.query else parts._replace(query=MASK).geturl()
+    return {"url": mask_secrets(target.url), "server": target.server, "node": target.node, **labels, **access}
 
 
 def _shown(value: object) -> str:

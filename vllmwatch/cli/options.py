@@ -12,6 +12,7 @@ import typer
 
 from vllmwatch.catalog.settings import SETTINGS
 from vllmwatch.config import Config, find_file, load_config
+from vllmwatch.sources.unicode_text import writable
 from vllmwatch.spec.setting import LISTS, Form, Setting
 
 ConfigLoader = Callable[[], Config]
@@ -55,7 +56,7 @@ def config_loader(options: Mapping[str, object], chosen: Path | None) -> ConfigL
     """Return the function that reads the configuration of this process with these options, by key."""
     environment = dict(os.environ)
     directory = Path.cwd()
-    hostname = socket.gethostname()
+    hostname = writable(socket.gethostname())
 
     def load() -> Config:
         file = find_file(chosen, environment, directory)

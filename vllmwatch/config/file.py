@@ -8,6 +8,7 @@ import yaml
 from vllmwatch.config.given import Given
 from vllmwatch.errors import ConfigError
 from vllmwatch.sources.address import mask_secrets
+from vllmwatch.sources.unicode_text import writable
 
 SIZE_LIMIT_BYTES = 4 * 1024 * 1024
 _MERGE_TAG = "tag:yaml.org,2002:merge"
@@ -35,21 +36,22 @@ class ConfigFile:
 
 def read_config_file(path: Path) -> ConfigFile:
     """Read a file; raises ConfigError when it cannot be read, is not YAML, or names a key twice."""
-    return parse_config(_decode(_read_bytes(path), str(path)), str(path))
+    name = writable(str(path))
+    return parse_config(_decode(_read_bytes(path, name), name), name)
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: Path, name: str) -> bytes:
     try:
         with path.open("rb") as stream:
             content = stream.read(SIZE_LIMIT_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file", hint="Write one with: vllmwatch init") from None
+        raise ConfigError(f"{name}: there is no such file", hint="Write one with: vllmwatch init") from None
     except IsADirectoryError:
-        raise ConfigError(f"{path}: this is a directory, a file is asked for", hint=_HINT) from None
+        raise ConfigError(f"{name}: this is a directory, a file is asked for", hint=_HINT) from None
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}", hint="Check its owner and its mode.") from None
+        raise ConfigError(f"{name}: cannot be read: {error.strerror}", hint="Check its owner and its mode.") from None
     if len(content) > SIZE_LIMIT_BYTES:
-        raise ConfigError(f"{path}: larger than {SIZE_LIMIT_BYTES} bytes: this is no configuration", hint=_HINT)
+        raise ConfigError(f"{name}: larger than {SIZE_LIMIT_BYTES} bytes: this is no configuration", hint=_HINT)
     return content
 
 

@@ -17,6 +17,7 @@ _TAIL = re.compile(r"([?#]|[\s\"'{}]).*", re.DOTALL)
 _NAMED_SECRET = re.compile(r"((?:token|password|secret|api[_-]?key)\s*[:=]).*", re.DOTALL | re.IGNORECASE)
 # Blanks at either end, control characters, and surrogates, which are halves of characters and no text.
 _NO_TEXT = re.compile(r"^\s|\s$|[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%[\w.-]+)?", re.IGNORECASE | re.ASCII)
 _BLANK = re.compile(r"\s")
 _TO_ENCODE = re.compile(r"[^\x21-\x7e]+")
 
@@ -103,11 +104,19 @@ def parse_address(text: str, *, exact_path: bool = False) -> Address:
     path = _encoded(parts.path)
     if not exact_path and not path.rstrip("/").endswith(METRICS_PATH):
         path = path.rstrip("/") + METRICS_PATH
-    try:
-        host = parts.hostname if parts.hostname.isascii() else parts.hostname.encode("idna").decode("ascii")
-    except UnicodeError:
-        raise ValueError(f"{shown!r} is no address: its host is no name") from None
+    host = _ascii_host(parts.hostname)
+    if host is None:
+        raise ValueError(f"{shown!r} is no address: its host is no name and no IP address")
     return _from_parts(parts, host, port or _DEFAULT_PORTS[parts.scheme], path)
+
+
+def _ascii_host(host: str) -> str | None:
+    """Return a host as DNS knows it, or None for what can be none."""
+    try:
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return None
+    return host if _HOST.fullmatch(host) else None
 
 
 def _from_parts(parts: SplitResult, host: str, port: int, path: str) -> Address:
