@@ -36,8 +36,8 @@ class Driver:
 def test_a_quick_driver_is_read_each_time() -> None:
     driver = Driver()
     watch = GpuWatch(driver, None)
-    assert watch.finish(5) is HEALTHY
-    assert watch.finish(5) is HEALTHY
+    assert watch.finish(watch.begin(), 5) is HEALTHY
+    assert watch.finish(watch.begin(), 5) is HEALTHY
     assert driver.looks == 2
     watch.close()
     assert driver.closed.wait(5)
@@ -46,17 +46,19 @@ def test_a_quick_driver_is_read_each_time() -> None:
 def test_a_driver_that_hangs_is_down_with_its_gpus_and_is_asked_once() -> None:
     driver = Driver()
     watch = GpuWatch(driver, None)
-    watch.finish(5)
+    watch.finish(watch.begin(), 5)
     driver.release.clear()
-    for _ in range(3):
+    for patience in (0.05, 60, 60):
         started = time.monotonic()
-        hung = watch.finish(0.05)
-        assert time.monotonic() - started < 2
+        hung = watch.finish(watch.begin(60 if patience > 1 else 0), patience)
+        assert time.monotonic() - started < 5, "only the first waits for a driver that hangs"
         assert (hung.up, hung.down_reason) == (False, DownReason.TIMEOUT)
         assert [(gpu.identity.uuid, gpu.up) for gpu in hung.gpus] == [("GPU-1", False)]
     assert driver.looks == 2
+    look = watch.begin()
     driver.release.set()
-    assert watch.finish(5).up
+    look.result(5)
+    assert watch.finish(watch.begin(), 5).up
     watch.close()
 
 
@@ -64,7 +66,7 @@ def test_a_driver_that_hangs_from_the_start_has_no_gpus_yet() -> None:
     driver = Driver()
     driver.release.clear()
     watch = GpuWatch(driver, None)
-    assert watch.finish(0.05).gpus == ()
+    assert watch.finish(watch.begin(), 0.05).gpus == ()
     driver.release.set()
     watch.close()
 
@@ -73,10 +75,10 @@ def test_a_fault_of_the_gpu_half_is_a_state_and_passes(caplog: pytest.LogCapture
     driver = Driver()
     watch = GpuWatch(driver, None)
     driver.fault = RuntimeError("boom")
-    assert watch.finish(5).down_reason is DownReason.UNKNOWN_ERROR
+    assert watch.finish(watch.begin(), 5).down_reason is DownReason.UNKNOWN_ERROR
     assert "could not be read" in caplog.text
     driver.fault = None
-    assert watch.finish(5).up
+    assert watch.finish(watch.begin(), 5).up
     watch.close()
 
 
@@ -85,7 +87,7 @@ def test_a_head_start_waits_for_a_quick_driver_and_not_for_a_slow_one() -> None:
     watch = GpuWatch(driver, None)
     watch.begin(5)
     assert driver.looks == 1
-    watch.finish(5)
+    watch.finish(watch.begin(), 5)
     driver.release.clear()
     started = time.monotonic()
     watch.begin(0.05)

@@ -86,7 +86,7 @@ def exporter(tmp_path: Path) -> Iterator[tuple[ExporterProcess, dict[str, str]]]
 def test_hostile_targets_cost_themselves_alone(exporter: tuple[ExporterProcess, dict[str, str]]) -> None:
     process, names = exporter
     memory = []
-    for _ in range(4):
+    for _ in range(6):
         text = process.page()
         memory.append(psutil.Process(process.pid).memory_info().rss)
         samples = samples_of(text)
@@ -100,4 +100,5 @@ def test_hostile_targets_cost_themselves_alone(exporter: tuple[ExporterProcess, 
         upstream = translate(GOOD, server=names["good"], node="box")
         assert sum(not name.startswith("vllmwatch_") for name, _ in of_good) == upstream.plan.facts.samples
     assert max(memory) < 400 * MEBIBYTE
-    assert memory[-1] < memory[1] + 32 * MEBIBYTE
+    # Each thread that held a body of 8 MiB keeps some of it for the next.
+    assert memory[-1] < memory[2] + 64 * MEBIBYTE

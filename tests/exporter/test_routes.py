@@ -35,7 +35,13 @@ def value(text: str, name: str, **labels: str) -> float | None:
 def test_the_page_has_targets_exporter_and_vllm() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+            async with exporter(lambda: setup([target(server.url())])) as (client, service):
+                await client.get("/metrics")
+                # The version is asked for beside the scrape, and known at the next.
+                for _ in range(500):
+                    if (await service.sample(5)).collection.targets[0].facts.version:
+                        break
+                    await asyncio.sleep(0.01)
                 answer = await client.get("/metrics")
         assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
         assert value(answer.text, "vllmwatch_target_up", server="box:8000", node="box") == 1
@@ -151,7 +157,7 @@ def test_it_samples_by_itself() -> None:
             load = lambda: setup([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
             async with exporter(load, sampling=True) as (client, service):
                 deadline = time.monotonic() + 10
-                while len([r for r in server.requests if b"GET /metrics" in r]) < 3:
+                while sum(b"GET /metrics" in request for request in server.requests) < 3 or service.last is None:
                     assert time.monotonic() < deadline
                     await asyncio.sleep(0.05)
                 fleet = (await client.get("/api/v1/fleet")).json()

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from tests.exporter.vllm.pages import translator
+from vllmwatch.exporter.threads import DaemonPool
 from vllmwatch.exporter.watch import Facts, Watch
-from vllmwatch.exporter.watches import Watches
+from vllmwatch.exporter.watches import Gone, Watches
 from vllmwatch.sources.target import Origin, Target
 from vllmwatch.sources.vllm.fetch import Fetcher, Limits
 from vllmwatch.spec.reason import Reason
@@ -13,11 +14,13 @@ A = Target("http://127.0.0.1:1/metrics", "a:1", "a", Origin.PROCESS, pid=1)
 B = Target("http://127.0.0.1:2/metrics", "b:2", "b", Origin.FILE_SD)
 
 
-def watches() -> Watches:
-    def make(target: Target, facts: Facts | None) -> Watch:
-        return Watch(target, Fetcher(target, Limits()), translator(), facts=facts)
+def watches(handed_on: dict[str, Gone] | None = None) -> Watches:
+    pool = DaemonPool(1, "test")
 
-    return Watches(make, gone_seconds=3600)
+    def make(target: Target, facts: Facts | None) -> Watch:
+        return Watch(target, lambda: Fetcher(target, Limits()), translator(), pool, facts=facts)
+
+    return Watches(make, 3600, handed_on)
 
 
 def was_up(watch: Watch) -> None:
@@ -81,3 +84,28 @@ def test_of_two_targets_of_one_name_the_first_is_watched() -> None:
 def test_watches_stand_in_the_order_of_discovery() -> None:
     one = watches()
     assert [watch.target for watch in one.update([B, A], 0)] == [B, A]
+
+
+def test_what_is_known_is_handed_on_when_the_configuration_is_read_anew() -> None:
+    one = watches()
+    (found, kept) = one.update([A, B], 0)
+    was_up(found)
+    was_up(kept)
+    one.update([B], 10)
+    other = watches(one.handed_on(20))
+    (again,) = other.update([B], 20)
+    assert again.facts == kept.facts
+    assert [sample.target for sample in other.gone_samples()] == [A]
+    other.update([B], 3609)
+    assert other.gone_samples()
+    other.update([B], 3610)
+    assert other.gone_samples() == []
+
+
+def test_a_target_that_the_configuration_names_no_more_is_not_missed() -> None:
+    one = watches()
+    (watch,) = one.update([replace(A, origin=Origin.STATIC)], 0)
+    was_up(watch)
+    other = watches(one.handed_on(20))
+    other.update([], 20)
+    assert other.gone_samples() == []

@@ -1,26 +1,28 @@
 """One collection: all GPUs and all targets at once, each bounded by the same deadline."""
 
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from dataclasses import dataclass
 
 from vllmwatch.catalog.vllm import METRICS, prefixes, router
 from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
+from vllmwatch.exporter.threads import DaemonPool
 from vllmwatch.exporter.vllm.names import NameBook
 from vllmwatch.exporter.vllm.resolve import Naming
 from vllmwatch.exporter.vllm.series import Identity
 from vllmwatch.exporter.vllm.translator import Translator
 from vllmwatch.exporter.watch import Facts, TargetSample, Watch
-from vllmwatch.exporter.watches import Watches
+from vllmwatch.exporter.watches import Gone, Watches
 from vllmwatch.sources.nvml.snapshot import NvmlSnapshot
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.fetch import Fetcher
 from vllmwatch.sources.xid import NO_XIDS, XidTotals
 
-MOST_FETCHES_AT_ONCE = 256
+MOST_FETCHES_AT_ONCE = 1024
 # A driver in health reads eight GPUs in less; one that takes longer goes on beside the fetches.
 _HEAD_START_SECONDS = 0.05
 
@@ -36,10 +38,16 @@ class Collection:
     duration_seconds: float
     sampled_at_seconds: float
     """Unix time."""
+    cut_short: bool = False
+    """Whether a target might have answered had this collection waited longer."""
 
 
 class Collector:
-    """Collects on demand, from one thread at a time. Times are monotonic seconds unless they say otherwise."""
+    """Collects on demand, in as many threads at a time as ask. Times are monotonic seconds unless they say otherwise.
+
+    A target's fetch under way is shared by all collections, so that no target is asked twice at a time. `before` is the
+    collector whose place this one takes.
+    """
 
     def __init__(
         self,
@@ -47,7 +55,7 @@ class Collector:
         discovery: Discovers,
         gpus: GpuWatch | None,
         *,
-        facts: dict[str, Facts] | None = None,
+        before: "Collector | None" = None,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
@@ -56,45 +64,84 @@ class Collector:
         self._gpus = gpus
         self._clock = clock
         self._wall_clock = wall_clock
-        self._facts_before = facts or {}
         self._naming = naming_of(options)
-        self._watches = Watches(self._make_watch, options.target_gone_seconds)
-        self._pool = ThreadPoolExecutor(max_workers=MOST_FETCHES_AT_ONCE, thread_name_prefix="target")
+        handed_on = before.handed_on() if before is not None else None
+        self._watches = Watches(self._make_watch, options.target_gone_seconds, handed_on)
+        self._pool = DaemonPool(MOST_FETCHES_AT_ONCE, "target")
+        self._lock = threading.Lock()
+        self._collections = 0
+        self._retired = False
 
     def collect(self, timeout_seconds: float) -> Collection:
         """Read GPUs and targets; what has not answered in time is down in this collection, and costs only itself."""
+        with self._lock:
+            self._collections += 1
+        try:
+            return self._collect(timeout_seconds)
+        finally:
+            with self._lock:
+                self._collections -= 1
+                idle = self._retired and self._collections == 0
+            if idle:
+                self.close()
+
+    def retire(self) -> None:
+        """Close once the collections under way have ended."""
+        with self._lock:
+            self._retired = True
+            idle = self._collections == 0
+        if idle:
+            self.close()
+
+    def _collect(self, timeout_seconds: float) -> Collection:
         started = self._clock()
         deadline = started + timeout_seconds
-        if self._gpus is not None:
-            self._gpus.begin(_HEAD_START_SECONDS)
-        discovered = self._discovery.discover()
-        watches = self._watches.update(discovered.targets, started)
-        most = min(deadline, started + self.options.scrape_timeout_seconds)
-        samples = self._sample_all(watches, most)
+        look = self._gpus.begin(_HEAD_START_SECONDS) if self._gpus is not None else None
+        with self._lock:
+            discovered = self._discovery.discover()
+            watches = self._watches.update(discovered.targets, started)
+            gone = self._watches.gone_samples()
+        samples, cut_short = self._sample_all(watches, deadline)
+        gpus = (
+            self._gpus.finish(look, deadline - self._clock()) if self._gpus is not None and look is not None else None
+        )
         return Collection(
-            targets=(*samples, *self._watches.gone_samples()),
+            targets=(*samples, *gone),
             problems=discovered.problems,
-            gpus=self._gpus.finish(deadline - self._clock()) if self._gpus is not None else None,
+            gpus=gpus,
             xids=self._gpus.xids() if self._gpus is not None else NO_XIDS,
             duration_seconds=self._clock() - started,
             sampled_at_seconds=self._wall_clock(),
+            cut_short=cut_short,
         )
 
-    def facts(self) -> dict[str, Facts]:
+    def handed_on(self) -> dict[str, Gone]:
         """Return what is known of the targets, for the collector that takes this one's place."""
-        return self._watches.facts()
+        with self._lock:
+            return self._watches.handed_on(self._clock())
 
     def close(self) -> None:
-        """End all fetches and close all connections."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """End all fetches and close all connections, without waiting for them."""
+        self._pool.close()
         self._watches.close()
 
-    def _sample_all(self, watches: list[Watch], deadline: float) -> list[TargetSample]:
-        futures: dict[Future[TargetSample], Watch] = {
-            self._pool.submit(watch.sample, deadline): watch for watch in watches
-        }
-        wait(futures, timeout=max(deadline - self._clock(), 0))
-        return [future.result() if future.done() else watch.abort() for future, watch in futures.items()]
+    def _sample_all(self, watches: list[Watch], deadline: float) -> tuple[list[TargetSample], bool]:
+        """Return a sample of each target, and whether one might have answered had there been more time."""
+        most = self._clock() + self.options.scrape_timeout_seconds
+        # Those that answered last time go first, so that many that hang cannot hold up those that do not.
+        under_way = {watch: watch.begin(most) for watch in sorted(watches, key=lambda watch: not watch.was_up)}
+        wait(under_way.values(), timeout=max(min(deadline, most) - self._clock(), 0))
+        samples = []
+        cut_short = False
+        for watch in watches:
+            future = under_way[watch]
+            if future.done():
+                samples.append(future.result())
+            else:
+                sample, given_up = watch.overdue()
+                samples.append(sample)
+                cut_short = cut_short or not given_up
+        return samples, cut_short
 
     def _make_watch(self, target: Target, facts: Facts | None) -> Watch:
         translator = Translator(
@@ -105,9 +152,10 @@ class Collector:
         )
         return Watch(
             target,
-            Fetcher(target, self.options.limits, self._clock),
+            lambda: Fetcher(target, self.options.limits, self._clock),
             translator,
-            facts=facts or self._facts_before.get(target.server),
+            self._pool,
+            facts=facts,
             clock=self._clock,
             wall_clock=self._wall_clock,
         )

@@ -1,6 +1,7 @@
 """The whole page: GPUs first, then what is said of targets and exporter, then vLLM's families."""
 
 import platform
+import threading
 from dataclasses import dataclass
 
 from vllmwatch import __version__
@@ -31,11 +32,16 @@ class PageWriter:
     def __init__(self, node: str, started_at_seconds: float) -> None:
         self._node = node
         self._started_at_seconds = started_at_seconds
+        self._lock = threading.Lock()
         self._kinds: dict[str, str] = {}
         self._families = Families(METRICS)
 
     def write(self, collection: Collection, config: ConfigState) -> bytes:
-        """Return the page of a collection in text format 0.0.4."""
+        """Return the page of a collection in text format 0.0.4; one page at a time."""
+        with self._lock:
+            return self._write(collection, config)
+
+    def _write(self, collection: Collection, config: ConfigState) -> bytes:
         merged = merge([sample.page for sample in collection.targets if sample.page is not None], self._kinds)
         self._kinds = merged.kinds
         lost = iter(merged.conflicts)
@@ -46,7 +52,8 @@ class PageWriter:
             add_gpus(families, collection.gpus, collection.xids, self._node)
         add_targets(families, collection.targets, conflicts)
         self._add_exporter(families, collection, config)
-        return families.take_text().encode() + b"".join(merged.chunks)
+        # No text that is not Unicode comes this far; if one did, it would cost a letter and not the page.
+        return families.take_text().encode("utf-8", "replace") + b"".join(merged.chunks)
 
     def _add_exporter(self, families: Families, collection: Collection, config: ConfigState) -> None:
         node = self._node

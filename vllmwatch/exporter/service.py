@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from vllmwatch.errors import VllmwatchError
@@ -13,8 +12,12 @@ from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.page import ConfigState, PageWriter
+from vllmwatch.exporter.threads import DaemonPool
 
 _log = logging.getLogger(__name__)
+_MOST_COLLECTIONS_AT_ONCE = 8
+# Deadlines that are this close are the same deadline.
+_SAME_DEADLINE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +30,25 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A collection and the page that was written of it."""
+    """A collection and the page that was written of it; `ended_at` is monotonic time in seconds."""
 
     collection: Collection
     page: bytes
+    ended_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    task: asyncio.Task[Sampled]
+    deadline: float
 
 
 class Service:
     """Collects when asked and every `sample_interval_seconds`.
 
-    Those who ask while a collection is under way share it. `load` reads the configuration anew and raises
-    VllmwatchError when it cannot be used; then the old one stays in force.
+    Those who ask while a collection is under way share it, unless it may take longer than they have, or gave up on a
+    target for which they have more time. `load` reads the configuration anew and raises VllmwatchError when it cannot
+    be used; then the old one stays in force.
     """
 
     def __init__(
@@ -51,8 +62,8 @@ class Service:
         self._collector = Collector(setup.options, setup.discovery, gpus)
         self._writer = PageWriter(setup.options.node, self._started_at_seconds)
         self._config = ConfigState(True, wall_clock())
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="collect")
-        self._under_way: asyncio.Task[Sampled] | None = None
+        self._threads = DaemonPool(_MOST_COLLECTIONS_AT_ONCE, "collect")
+        self._under_way: _UnderWay | None = None
         self._last: Sampled | None = None
 
     @property
@@ -66,17 +77,23 @@ class Service:
         return self._last
 
     async def sample(self, timeout_seconds: float) -> Sampled:
-        """Collect now, or share the collection under way."""
-        if self._under_way is None or self._under_way.done():
-            self._under_way = asyncio.create_task(self._collect(timeout_seconds))
-        return await asyncio.shield(self._under_way)
+        """Collect now, or share the collection under way; takes at most about `timeout_seconds`."""
+        deadline = time.monotonic() + timeout_seconds
+        while True:
+            shared = self._under_way
+            if shared is None or shared.task.done() or shared.deadline > deadline + _SAME_DEADLINE_SECONDS:
+                left = max(deadline - time.monotonic(), 0)
+                self._under_way = _UnderWay(asyncio.create_task(self._collect(left)), deadline)
+                return await asyncio.shield(self._under_way.task)
+            sampled = await asyncio.shield(shared.task)
+            if not sampled.collection.cut_short or deadline - time.monotonic() < _SAME_DEADLINE_SECONDS:
+                return sampled
 
     async def keep_sampling(self) -> None:
         """Collect whenever nobody has asked for a sampling interval; runs until it is cancelled."""
         while True:
             interval = self.options.sample_interval_seconds
-            last = self._last
-            age = self._wall_clock() - last.collection.sampled_at_seconds if last is not None else interval
+            age = time.monotonic() - self._last.ended_at if self._last is not None else interval
             if age >= interval:
                 try:
                     await self.sample(self.options.scrape_timeout_seconds)
@@ -94,28 +111,31 @@ class Service:
             self._config = ConfigState(False, self._config.read_at_seconds)
             return error.message
         before = self._collector
-        self._collector = Collector(setup.options, setup.discovery, self._gpus, facts=before.facts())
+        self._collector = Collector(setup.options, setup.discovery, self._gpus, before=before)
         self._writer = PageWriter(setup.options.node, self._started_at_seconds)
         self._config = ConfigState(True, self._wall_clock())
-        self._thread.submit(before.close)
+        before.retire()
         _log.info("the configuration was reloaded")
         return None
 
     def close(self) -> None:
-        """End all collections and let the GPUs go."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """End all collections and let the GPUs go, without waiting for any."""
+        self._threads.close()
         self._collector.close()
         if self._gpus is not None:
             self._gpus.close()
 
     async def _collect(self, timeout_seconds: float) -> Sampled:
         collector, writer, config = self._collector, self._writer, self._config
-        loop = asyncio.get_running_loop()
 
         def work() -> Sampled:
             collection = collector.collect(timeout_seconds)
-            return Sampled(collection, writer.write(collection, config))
+            return Sampled(collection, writer.write(collection, config), time.monotonic())
 
-        sampled = await loop.run_in_executor(self._thread, work)
-        self._last = sampled
+        sampled = await asyncio.wrap_future(self._threads.submit(work))
+        if self._last is None or not sampled.collection.cut_short or self._is_old(self._last):
+            self._last = sampled
         return sampled
+
+    def _is_old(self, sampled: Sampled) -> bool:
+        return time.monotonic() - sampled.ended_at > self.options.sample_interval_seconds

@@ -1,17 +1,22 @@
 """One target over time: its page scrape by scrape, and what stays known of it while it is down."""
 
+import contextlib
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
+from vllmwatch.exporter.threads import DaemonPool
 from vllmwatch.exporter.vllm.translator import TranslatedPage, Translator
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher
 from vllmwatch.spec.reason import Reason
 
-_VERSION_TIMEOUT_SECONDS = 1.0
+_log = logging.getLogger(__name__)
+_VERSION_TIMEOUT_SECONDS = 5.0
 _VERSION_EVERY_SECONDS = 300.0
 _METRICS_PATH = "/metrics"
 
@@ -46,13 +51,18 @@ class TargetSample:
 
 
 class Watch:
-    """Fetches and translates one target's pages, one at a time."""
+    """Fetches and translates one target's pages, one at a time.
+
+    `make_fetcher` gives connections to the target: one for its pages, one for its version, so that a server that is
+    slow to say its version loses no page by it.
+    """
 
     def __init__(
         self,
         target: Target,
-        fetcher: Fetcher,
+        make_fetcher: Callable[[], Fetcher],
         translator: Translator,
+        pool: DaemonPool,
         *,
         facts: Facts | None = None,
         clock: Callable[[], float] = time.monotonic,
@@ -60,79 +70,107 @@ class Watch:
     ) -> None:
         self.target = target
         self.facts = facts or Facts()
-        self._fetcher = fetcher
+        self._fetcher = make_fetcher()
+        self._version_fetcher = make_fetcher()
         self._translator = translator
+        self._pool = pool
         self._clock = clock
         self._wall_clock = wall_clock
-        self._busy = threading.Lock()
+        self._lock = threading.Lock()
+        self._under_way: Future[TargetSample] | None = None
+        self._deadline = 0.0
         self._version_due = 0.0
-        self._was_up = False
+        self.was_up = False
 
-    def sample(self, deadline: float) -> TargetSample:
-        """Fetch and translate the page before the deadline (monotonic); a fault of any kind is a sample too."""
-        if not self._busy.acquire(blocking=False):
-            return self.without_page(Reason.TIMEOUT, "the fetch of the scrape before is still under way")
-        try:
-            return self._sample(deadline)
-        except Exception as error:  # noqa: BLE001  one target's trouble must not become the page's
-            return self.without_page(Reason.INTERNAL, f"{type(error).__name__}: {error}")
-        finally:
-            self._busy.release()
+    def begin(self, deadline: float) -> Future[TargetSample]:
+        """Begin to fetch and translate the page before the deadline (monotonic), or join the fetch under way.
 
-    def abort(self) -> TargetSample:
-        """End the fetch under way from another thread, and return the sample that stands for it."""
-        self._fetcher.abort()
-        return self.without_page(Reason.TIMEOUT, "no whole answer came before the deadline")
+        The result is a sample whatever happens.
+        """
+        with self._lock:
+            if self._under_way is None:
+                self._deadline = deadline
+                self._under_way = self._pool.submit(self._sample)
+            return self._under_way
+
+    def overdue(self) -> tuple[TargetSample, bool]:
+        """Return the sample that stands for a fetch that is not done, and whether it was given up.
+
+        It is given up when its own deadline has passed; before that it goes on for those who wait longer.
+        """
+        given_up = self._clock() >= self._deadline
+        if given_up:
+            self._fetcher.abort()
+        return self._without_page(Reason.TIMEOUT, "no whole answer came before the deadline"), given_up
 
     def close(self) -> None:
-        """Close the connection to the target."""
-        self._fetcher.close()
+        """End what is under way and close the connections to the target."""
+        for fetcher in (self._fetcher, self._version_fetcher):
+            fetcher.abort()
+            fetcher.close()
 
-    def without_page(self, reason: Reason, detail: str, duration_seconds: float | None = None) -> TargetSample:
-        """Return the sample of a scrape that read nothing."""
-        self._was_up = False
+    def _without_page(self, reason: Reason, detail: str, duration_seconds: float | None = None) -> TargetSample:
         return TargetSample(self.target, self.facts, None, reason, detail, duration_seconds)
 
-    def _sample(self, deadline: float) -> TargetSample:
+    def _sample(self) -> TargetSample:
+        try:
+            sample = self._fetch_and_translate(self._deadline)
+        except Exception as error:  # noqa: BLE001  one target's trouble must not become the page's
+            _log.exception("the page of %s could not be dealt with", self.target.server)
+            sample = self._without_page(Reason.INTERNAL, type(error).__name__)
+        with self._lock:
+            self._under_way = None
+        self.was_up = sample.up
+        return sample
+
+    def _fetch_and_translate(self, deadline: float) -> TargetSample:
         fetched = self._fetcher.fetch(deadline)
         if isinstance(fetched, Failure):
             loading = self.target.loading and fetched.reason is Reason.REFUSED
             reason = Reason.LOADING if loading else fetched.reason
-            return self.without_page(reason, fetched.detail, fetched.duration_seconds)
+            return self._without_page(reason, fetched.detail, fetched.duration_seconds)
         page = self._translator.translate(fetched)
+        begins = self._fetcher.without_secrets(_first_line(fetched.body))
         if isinstance(page, Reason):
-            return self.without_page(page, _first_line(fetched.body), fetched.duration_seconds)
+            return self._without_page(page, begins, fetched.duration_seconds)
         if page.reason is None:
-            self._learn(page, deadline)
-        self._was_up = page.reason is None
-        detail = "" if page.reason is None else _first_line(fetched.body)
+            self._learn(page)
+        detail = "" if page.reason is None else begins
         return TargetSample(self.target, self.facts, page, page.reason, detail, fetched.duration_seconds)
 
-    def _learn(self, page: TranslatedPage, deadline: float) -> None:
+    def _learn(self, page: TranslatedPage) -> None:
         known = page.plan.facts
-        self.facts = replace(
-            self.facts,
-            role="router" if known.is_router else "server",
-            model_name=known.model_names[0] if known.model_names else self.facts.model_name,
-            engines=known.engines or self.facts.engines,
-            last_success_seconds=self._wall_clock(),
-        )
-        if not self._was_up or self._clock() >= self._version_due:
+        with self._lock:
+            self.facts = replace(
+                self.facts,
+                role="router" if known.is_router else "server",
+                model_name=known.model_names[0] if known.model_names else self.facts.model_name,
+                engines=known.engines or self.facts.engines,
+                last_success_seconds=self._wall_clock(),
+            )
+        if not self.was_up or self._clock() >= self._version_due:
             self._version_due = self._clock() + _VERSION_EVERY_SECONDS
-            self.facts = replace(self.facts, version=self._version(deadline))
+            # A pool that is closed meanwhile belongs to an exporter that ends, which needs no version.
+            with contextlib.suppress(RuntimeError):
+                self._pool.submit(self._ask_version)
 
-    def _version(self, deadline: float) -> str:
-        """Ask the server for its version; empty where it does not say one."""
+    def _ask_version(self) -> None:
+        """Ask the server for its version; what it does not say leaves the known one."""
         path = _beside_metrics(self.target.url, "version")
-        answer = self._fetcher.fetch(min(deadline, self._clock() + _VERSION_TIMEOUT_SECONDS), path)
-        if not isinstance(answer, Fetched):
-            return ""
-        try:
-            said = json.loads(answer.body)
-        except ValueError:
-            return ""
-        version = said.get("version") if isinstance(said, dict) else None
-        return version[:100] if isinstance(version, str) else ""
+        answer = self._version_fetcher.fetch(self._clock() + _VERSION_TIMEOUT_SECONDS, path)
+        version = _version_in(answer.body) if isinstance(answer, Fetched) else ""
+        if version:
+            with self._lock:
+                self.facts = replace(self.facts, version=version)
+
+
+def _version_in(body: bytes) -> str:
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    version = said.get("version") if isinstance(said, dict) else None
+    return version[:100].encode("utf-8", "replace").decode() if isinstance(version, str) else ""
 
 
 def _beside_metrics(url: str, name: str) -> str:

@@ -1,17 +1,19 @@
 """All targets over time: who is watched, and who was up once and is gone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vllmwatch.exporter.watch import Facts, TargetSample, Watch
-from vllmwatch.sources.target import Target
+from vllmwatch.sources.target import Origin, Target
 from vllmwatch.spec.reason import Reason
 
 MakeWatch = Callable[[Target, Facts | None], Watch]
 
 
 @dataclass(frozen=True, slots=True)
-class _Gone:
+class Gone:
+    """A target that was up, and since when it is not found."""
+
     target: Target
     facts: Facts
     since: float
@@ -24,11 +26,11 @@ class Watches:
     discovered. Times are monotonic seconds.
     """
 
-    def __init__(self, make: MakeWatch, gone_seconds: float) -> None:
+    def __init__(self, make: MakeWatch, gone_seconds: float, handed_on: Mapping[str, Gone] | None = None) -> None:
         self._make = make
         self._gone_seconds = gone_seconds
         self._watches: dict[str, Watch] = {}
-        self._gone: dict[str, _Gone] = {}
+        self._gone = dict(handed_on or {})
 
     def update(self, targets: Sequence[Target], now: float) -> list[Watch]:
         """Take over what discovery found, and return what to scrape."""
@@ -40,11 +42,14 @@ class Watches:
             if self._watches.get(server) is not watch:
                 watch.close()
             if server not in self._watches and watch.facts.last_success_seconds is not None:
-                self._gone[server] = _Gone(watch.target, watch.facts, now)
+                self._gone[server] = Gone(watch.target, watch.facts, now)
         self._gone = {
             server: gone
             for server, gone in self._gone.items()
-            if server not in self._watches and now - gone.since < self._gone_seconds
+            if server not in self._watches
+            and now - gone.since < self._gone_seconds
+            # One that the configuration named and names no more was taken out on purpose, and is not missed.
+            and gone.target.origin is not Origin.STATIC
         }
         return list(self._watches.values())
 
@@ -60,9 +65,17 @@ class Watches:
         for watch in self._watches.values():
             watch.close()
 
-    def facts(self) -> dict[str, Facts]:
-        """Return what is known of each watched target, to be handed on when the configuration is read anew."""
-        return {server: watch.facts for server, watch in self._watches.items()}
+    def handed_on(self, now: float) -> dict[str, Gone]:
+        """Return what those that take this one's place need to know, when the configuration is read anew.
+
+        There every target that was ever up counts as gone until it is found again.
+        """
+        watched = {
+            server: Gone(watch.target, watch.facts, now)
+            for server, watch in self._watches.items()
+            if watch.facts.last_success_seconds is not None
+        }
+        return self._gone | watched
 
     def _watch_for(self, target: Target, before: dict[str, Watch]) -> Watch:
         watch = before.get(target.server)

@@ -12,18 +12,42 @@ from vllmwatch.exporter.vllm.merge import merge
 PAGES = sorted(RECORDED.glob("*.prom"))
 
 
+# What releases before 0.11 called two things, and the names that they have kept since.
+OLD_NAMES = {
+    "vllm:gpu_cache_usage_perc": "vllm:kv_cache_usage_perc",
+    "vllm:time_per_output_token_seconds": "vllm:inter_token_latency_seconds",
+}
+# From 0.9 on these count tokens, under this name until 0.11 and beside the new one; before, blocks.
+OLD_TOKEN_COUNTERS = {
+    "vllm:gpu_prefix_cache_queries": "vllm:prefix_cache_queries",
+    "vllm:gpu_prefix_cache_hits": "vllm:prefix_cache_hits",
+}
+
+OF_THE_SERVER = {"vllm:admission_rejections", "vllm:lora_requests_info"}
+
+
 def upstream_samples(path: Path) -> dict[Series, float]:
     """Read a recorded page with prometheus_client and say by hand what should become of each series."""
     openmetrics = "openmetrics" in path.name
     read = read_openmetrics if openmetrics else read_text
-    found: dict[Series, float] = {}
     # vLLM's OpenMetrics page has underscores for the colons in the names of its samples, and of them alone.
-    for family in read(path.read_text().replace("\nvllm_", "\nvllm:")):
+    families = list(read(path.read_text().replace("\nvllm_", "\nvllm:")))
+    names = {family.name for family in families}
+    found: dict[Series, float] = {}
+    for family in families:
+        new = OLD_NAMES.get(family.name)
+        if new is None and "tokens" in family.documentation.replace("queriedtokens", "tokens"):
+            new = OLD_TOKEN_COUNTERS.get(family.name)
+        if new in names:
+            continue
         for sample in family.samples:
             if sample.name.endswith("_created") or sample.name.startswith("python_"):
                 continue
             labels = {**sample.labels, "server": path.stem, "node": "box"}
-            found[sample.name, tuple(sorted(labels.items()))] = sample.value
+            if family.name.startswith("vllm:") and family.name not in OF_THE_SERVER:
+                labels.setdefault("engine", "0")
+            name = sample.name if new is None else new + sample.name.removeprefix(family.name)
+            found[name, tuple(sorted(labels.items()))] = sample.value
     return found
 
 

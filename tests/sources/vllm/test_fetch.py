@@ -1,6 +1,7 @@
 """Fetching a page: what is asked, what is accepted, and what every kind of bad server becomes."""
 
 import gzip
+import os
 import socket
 import ssl
 import threading
@@ -12,7 +13,8 @@ import pytest
 from tests.certificates import Certificates
 from tests.servers import answering, closing_after, response, serving
 from vllmwatch.sources.target import Access, Origin, Target
-from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _host_field
+from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _redirected
+from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
 PAGE = b"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 1.0\n"
@@ -258,10 +260,6 @@ def test_ipv6_and_a_query_are_passed_on() -> None:
         assert f"Host: [::1]:{server.port}".encode() in server.requests[0]
 
 
-def test_a_name_beyond_ascii_is_asked_for_in_its_ascii_form() -> None:
-    assert _host_field("user:secret@k\u00f6ln.example:8000") == "xn--kln-sna.example:8000"
-
-
 def test_a_redirect_with_unusual_characters_is_escaped() -> None:
     def handle(connection: socket.socket, request: bytes) -> None:
         if request.startswith(b"GET /metrics "):
@@ -311,3 +309,67 @@ def test_secrets_stay_out_of_details_and_reprs() -> None:
         target = Target(server.url(), "s", "n", Origin.STATIC, access)
         result = Fetcher(target, Limits()).fetch(time.monotonic() + 5)
         assert "very-secret" not in repr(result) + repr(target)
+
+
+def test_a_redirect_to_the_port_that_the_scheme_implies_is_the_same_host() -> None:
+    assert _redirected("http://box:80/metrics", "http://box/metrics/") == "http://box/metrics/"
+    assert _redirected("https://box/metrics", "https://BOX:443/m") == "https://BOX:443/m"
+    for location in ("https://box/metrics", "http://box:81/metrics", "http://[::1/metrics", "http://box:x/"):
+        with pytest.raises(RefusedError) as refused:
+            _redirected("http://box/metrics", location)
+        assert refused.value.reason is Reason.REDIRECT
+
+
+def test_gzip_of_several_members_is_one_page() -> None:
+    body = gzip.compress(PAGE) + gzip.compress(b"vllm:more 1\n")
+    with serving(answering(response(body, extra="content-encoding: gzip\r\n"))) as server:
+        result = fetch(server.url())
+    assert isinstance(result, Fetched)
+    assert result.body == PAGE + b"vllm:more 1\n"
+
+
+@pytest.mark.parametrize("content", ["", " \n", "line one\nline two", "pässword", "tab\tin it"])
+def test_a_token_that_cannot_be_sent_is_said_and_not_shown(tmp_path: Path, content: str) -> None:
+    token = tmp_path / "token"
+    token.write_text(content)
+    with serving(answering(response(PAGE))) as server:
+        result = fetch(server.url(), Access(bearer_token_file=str(token)))
+    assert isinstance(result, Failure)
+    assert result.reason is Reason.CREDENTIALS
+    assert not any(part in result.detail for part in ("line two", "pässword", "in it"))
+
+
+def test_a_pipe_or_folder_in_place_of_a_token_holds_nobody_up(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with serving(answering(response(PAGE))) as server:
+        for path in (pipe, tmp_path):
+            assert reason(fetch(server.url(), Access(bearer_token_file=str(path)))) is Reason.CREDENTIALS
+
+
+def test_what_a_server_echoes_is_shown_without_the_credentials() -> None:
+    with serving(answering(response(PAGE))) as server:
+        one = fetcher(server.url(), Access(username="u", password="pa55word"))
+        one.fetch(time.monotonic() + 5)
+        one.close()
+        said = "Authorization: Basic dTpwYTU1d29yZA== pa55word"
+        assert one.without_secrets(said) == "Authorization: Basic *** ***"
+
+
+def test_a_redirect_with_a_strange_length_is_followed_all_the_same() -> None:
+    def handle(connection: socket.socket, request: bytes) -> None:
+        if b"/metrics " in request:
+            connection.sendall(b"HTTP/1.1 302 F\r\nlocation: /other\r\ncontent-length: abc\r\n\r\n")
+        else:
+            connection.sendall(response(PAGE))
+
+    with serving(handle) as server:
+        assert isinstance(fetch(server.url()), Fetched)
+
+
+def test_queries_stay_out_of_what_is_said_of_redirects() -> None:
+    location = "http://127.0.0.2/metrics?key=s3cret"
+    with serving(answering(f"HTTP/1.1 302 F\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n".encode())) as server:
+        result = fetch(server.url("/metrics?key=s3cret"))
+    assert isinstance(result, Failure)
+    assert "s3cret" not in result.detail

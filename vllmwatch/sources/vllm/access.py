@@ -1,31 +1,54 @@
 """How a target lets us in: the Authorization header, and certificates."""
 
 import base64
+import os
 import ssl
-from pathlib import Path
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from vllmwatch.sources.target import Access
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
+_SECRET_CHARACTERS = 1 << 16
 
-def authorization(access: Access) -> dict[str, str]:
-    """Return the header that lets us in, if there is one; files are read anew. Raises RefusedError."""
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """The header that lets us in, if there is one, and the texts in it that nobody may read."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+
+def authorization(access: Access) -> Authorization:
+    """Return how we are let in; files are read anew. Raises RefusedError."""
     if access.bearer_token_file or access.bearer_token:
-        token = _secret(access.bearer_token_file) if access.bearer_token_file else access.bearer_token
-        return {"Authorization": f"Bearer {token}"}
+        token = _secret(access.bearer_token_file) if access.bearer_token_file else access.bearer_token or ""
+        return Authorization({"Authorization": f"Bearer {token}"}, (token,))
     if access.username is not None:
         password = _secret(access.password_file) if access.password_file else access.password or ""
         pair = base64.b64encode(f"{access.username}:{password}".encode()).decode("ascii")
-        return {"Authorization": f"Basic {pair}"}
-    return {}
+        return Authorization({"Authorization": f"Basic {pair}"}, tuple(filter(None, (pair, password))))
+    return Authorization()
 
 
 def _secret(path: str) -> str:
+    """Read a token or password: one line of ASCII, in a file that is one."""
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        # A pipe in its place would hold us up; this way it only cannot be read.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as stream:  # noqa: PTH123
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise RefusedError(Reason.CREDENTIALS, f"{path} is not a file")
+            text = stream.read(_SECRET_CHARACTERS + 1).strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise RefusedError(Reason.CREDENTIALS, f"{path} cannot be read: {error}") from error
+        raise RefusedError(Reason.CREDENTIALS, f"{path} cannot be read: {type(error).__name__}") from error
+    if not text:
+        raise RefusedError(Reason.CREDENTIALS, f"{path} is empty")
+    if len(text) > _SECRET_CHARACTERS or not text.isascii() or not text.isprintable():
+        raise RefusedError(Reason.CREDENTIALS, f"{path} is not one line of ASCII characters")
+    return text
 
 
 def tls_context(access: Access) -> ssl.SSLContext:

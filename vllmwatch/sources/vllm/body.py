@@ -23,7 +23,7 @@ class Plain:
 
 
 class Zipped:
-    """A body in gzip or zlib; never gives back more than one byte over the limit at a time."""
+    """A body in gzip (of one or more members) or zlib; never gives back much more than the limit at a time."""
 
     def __init__(self, most_bytes: int) -> None:
         self._unzip = zlib.decompressobj(_EITHER_ZIP)
@@ -36,10 +36,16 @@ class Zipped:
 
     def unpack(self, chunk: bytes) -> bytes:
         """Return what a piece unpacks to. Raises RefusedError where it is broken."""
+        unpacked = b""
         try:
-            return self._unzip.decompress(chunk, self._most_bytes + 1)
+            while chunk and len(unpacked) <= self._most_bytes:
+                if self._unzip.eof:
+                    self._unzip = zlib.decompressobj(_EITHER_ZIP)
+                unpacked += self._unzip.decompress(chunk, self._most_bytes + 1)
+                chunk = self._unzip.unused_data
         except zlib.error as error:
             raise RefusedError(Reason.ENCODING, f"the compressed body is broken: {error}") from error
+        return unpacked
 
 
 def unpacker(encoding: str, most_bytes: int) -> Plain | Zipped:
