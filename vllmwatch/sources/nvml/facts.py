@@ -20,6 +20,9 @@ from vllmwatch.sources.nvml.tables import (
 _UNIFIED_CHIPS: Final = ("GB10", "Thor", "Orin")
 _MAX_WIDTH: Final = 32
 _MAX_GENERATION: Final = 8
+# More than any card has (18 with NVLink 5, 36 with NVLink 6): a larger count is none, and must not be counted to.
+_MAX_LINKS: Final = 72
+_MAX_CAPABILITY: Final = 1000
 _SIGN_BIT: Final = 2**31
 
 
@@ -70,7 +73,7 @@ def read_facts(device: Device, name: str | None, memory: Memory | None) -> tuple
         gsp_firmware_enabled=plausible.yes(pair(device, "nvmlDeviceGetGspFirmwareMode")[0]),
         unified_memory=_unified_memory(name, memory),
     )
-    return facts, plausible.whole(fields.get("nvlink_count"))
+    return facts, plausible.whole(fields.get("nvlink_count"), _MAX_LINKS)
 
 
 def is_unified_chip(name: str | None) -> bool:
@@ -109,7 +112,9 @@ def _unified_memory(name: str | None, memory: Memory | None) -> bool | None:
 
 def _compute_capability(device: Device) -> str | None:
     major, minor = pair(device, "nvmlDeviceGetCudaComputeCapability")
-    return None if major is None else f"{major}.{minor}"
+    if major is None or minor is None or max(major, minor) > _MAX_CAPABILITY:
+        return None
+    return f"{major}.{minor}"
 
 
 def _pci_bus_id(device: Device) -> str | None:

@@ -2,6 +2,7 @@
 
 import ctypes
 import logging
+import math
 import struct
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ KeyT = TypeVar("KeyT", bound=Hashable)
 _WORDS = 5
 _TYPE_AND_CODE = 3
 _VALUE = 4
+# From the largest signed number up: no count, but a sentinel of one kind or the other, or less than nothing.
+_NO_COUNT = 2**63 - 1
 _UNSIGNED = {
     pynvml.NVML_VALUE_TYPE_UNSIGNED_INT: ALL_ONES_32,
     pynvml.NVML_VALUE_TYPE_UNSIGNED_LONG: ALL_ONES_64,
@@ -83,8 +86,8 @@ class FieldBatch(Generic[KeyT]):
         if states != self._states:  # types and codes rarely change from look to look
             self._plan(states)
         found: dict[KeyT, float] = dict(zip(self._wide_keys, [values[at] for at in self._wide], strict=True))
-        if ALL_ONES_64 in found.values():
-            found = {key: value for key, value in found.items() if value != ALL_ONES_64}
+        if max(found.values(), default=0) >= _NO_COUNT:
+            found = {key: value for key, value in found.items() if value < _NO_COUNT}
         for key, position, mask in self._narrow:
             value = values[position] & mask
             if value != mask:
@@ -143,12 +146,12 @@ def decode(value_type: int, word: int) -> float | None:
     mask = _UNSIGNED.get(value_type)
     if mask is not None:
         word &= mask
-        return None if word == mask else word
+        return None if word == mask or word >= _NO_COUNT else word
     mask = _SIGNED.get(value_type)
     if mask is not None:
         word &= mask
         return word - mask - 1 if word > mask >> 1 else word
     if value_type == pynvml.NVML_VALUE_TYPE_DOUBLE:
         number: float = struct.unpack("<d", struct.pack("<Q", word))[0]
-        return number
+        return number if math.isfinite(number) else None
     return None

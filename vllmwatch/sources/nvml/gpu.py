@@ -115,12 +115,13 @@ class GpuReader:
         self._links: NvLinkReading | None = None
         self._supported_reasons: int | None = None
         self._mig = MigInstances(device)
+        self._mig_mode = _TwoNumbers(device, "nvmlDeviceGetMigMode")
 
     def read(self, now: float, facts_interval_seconds: float) -> GpuSnapshot:
         """Read the GPU; raise NvmlDownError when the driver is gone. `now` is a monotonic time in seconds."""
         try:
             memory = self._memory.read()
-            if self._facts is None or now >= self._facts_due:
+            if self._facts is None or now >= self._facts_due or self._has_left_mig(self._facts):
                 self._refresh_facts(memory)
                 self._facts_due = now + facts_interval_seconds
             assert self._facts is not None
@@ -133,6 +134,10 @@ class GpuReader:
     def close(self) -> None:
         """Free what the GPU's readings hold in the library."""
         self._mig.close()
+
+    def _has_left_mig(self, facts: GpuFacts) -> bool:
+        """Say whether a GPU that was cut into instances is whole again; its instances must not outlive the mode."""
+        return bool(facts.mig_mode) and plausible.yes(self._mig_mode.read()[0]) is False
 
     def _refresh_facts(self, memory: Memory | None) -> None:
         before = self._facts
@@ -210,7 +215,8 @@ class GpuReader:
 
     def _energy_joules(self, fields: Mapping[str, float]) -> float | None:
         millijoules = fields["energy"] if "energy" in fields else self._energy.number()
-        return None if millijoules is None else millijoules / 1000
+        known = plausible.whole(millijoules)
+        return None if known is None else known / 1000
 
     def _performance_state(self) -> int | None:
         state = self._state.number()
@@ -245,4 +251,5 @@ def _module_power(fields: Mapping[str, float]) -> float | None:
 
 
 def _counts(fields: Mapping[str, float], keys: Mapping[KeyT, str]) -> dict[KeyT, int]:
-    return {name: int(fields[key]) for name, key in keys.items() if key in fields}
+    found = {name: plausible.whole(fields.get(key)) for name, key in keys.items()}
+    return {name: count for name, count in found.items() if count is not None}

@@ -20,6 +20,9 @@ _log = logging.getLogger(__name__)
 ALL_ONES_32 = 0xFFFFFFFF
 ALL_ONES_64 = 0xFFFFFFFFFFFFFFFF
 
+# More than any host has: a larger count is none, and must not be counted to.
+_MAX_GPUS = 1024
+
 # What a GPU or a driver refuses once with one of these, it will refuse until NVML is initialized anew.
 REFUSALS = frozenset(
     {
@@ -172,7 +175,7 @@ class Library:
             value = self._count.number()
         except GpuLostError:
             value = None
-        if value is None:
+        if value is None or value > _MAX_GPUS:
             raise NvmlDownError(DownReason.UNKNOWN_ERROR)
         return value
 

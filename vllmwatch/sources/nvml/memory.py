@@ -3,6 +3,7 @@
 import ctypes
 from typing import Final
 
+from vllmwatch.sources.nvml import plausible
 from vllmwatch.sources.nvml.library import Device, pynvml
 from vllmwatch.sources.nvml.snapshot import Memory
 
@@ -29,7 +30,7 @@ class MemoryReading:
             total, free, used = self._first
         else:
             return None
-        if total == 0 or used > total or free > total or (reserved or 0) > total:
+        if not total or plausible.size_bytes(total) is None or max(used, free, reserved or 0) > total:
             return None
         return Memory(total, used, free, reserved)
 
@@ -46,4 +47,4 @@ class Bar1Reading:
         if not self._reading.read():
             return None, None
         total, _, used = self._words
-        return (used, total) if used <= total else (None, None)
+        return (used, total) if used <= total and plausible.size_bytes(total) is not None else (None, None)

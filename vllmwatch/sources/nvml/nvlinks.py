@@ -10,6 +10,7 @@ from vllmwatch.sources.nvml.snapshot import NvLinks
 KIB: Final = 1024
 # Links that older drivers, which do not tell the number, are asked about: NVLink 4 and before have at most 18.
 _MAX_LINKS: Final = 18
+_STATES: Final = frozenset({0, 1, 2, 3})
 _UP_STATES: Final = frozenset({1, 2})  # active, and asleep to save power; 3 is up and unusable
 
 # Errors by kind, newest form first. Links of Blackwell answer only for the last four kinds.
@@ -52,7 +53,7 @@ class NvLinkReading:
             self._keys = self._fields.keys
             self._sort_keys()
         return NvLinks(
-            up={link: code in _UP_STATES for link, code in self._state_codes(found)},
+            up={link: code in _UP_STATES for link, code in self._state_codes(found) if code in _STATES},
             transmit_bytes={key[0]: int(found[key]) * unit for key, unit in self._transmit if key in found},
             receive_bytes={key[0]: int(found[key]) * unit for key, unit in self._receive if key in found},
             errors={key: int(found[key]) for key in self._errors if key in found},

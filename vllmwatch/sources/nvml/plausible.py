@@ -6,6 +6,14 @@ MIN_CELSIUS: Final = -50
 MAX_CELSIUS: Final = 150
 # Fans are allowed above their nominal speed (nvml.h, nvmlDeviceGetFanSpeed), not by so much.
 MAX_FAN_PERCENT: Final = 200
+# No card, and no module of several, draws as much; all ones in milliwatts are 4.3 MW.
+_MAX_WATTS: Final = 100_000
+# No clock of a card ticks as fast; all ones in megahertz are 4,295,000 GHz.
+_MAX_MEGAHERTZ: Final = 100_000
+# No card holds as much memory, in bytes: 1 PiB.
+_MAX_BYTES: Final = 2**50
+# No count of events gets there, nor the energy of a card in millijoules, nor time in nanoseconds: 146 years.
+_MAX_COUNT: Final = 2**62
 # A draw above twice the highest limit is a misreading.
 MAX_POWER_PER_LIMIT: Final = 2
 MAX_PERFORMANCE_STATE: Final = 15
@@ -44,17 +52,23 @@ def watts(milliwatts: float | None, limit: float | None = None) -> float | None:
     if milliwatts is None:
         return None
     value = milliwatts / 1000
-    return None if limit is not None and value > MAX_POWER_PER_LIMIT * limit else value
+    most = _MAX_WATTS if limit is None else min(_MAX_WATTS, MAX_POWER_PER_LIMIT * limit)
+    return value if 0 <= value <= most else None
 
 
 def hertz(megahertz: int | None) -> int | None:
     """Return a clock."""
-    return None if megahertz is None else megahertz * 1_000_000
+    return megahertz * 1_000_000 if megahertz is not None and 0 <= megahertz <= _MAX_MEGAHERTZ else None
 
 
-def whole(value: float | None) -> int | None:
-    """Return a count that came as a float."""
-    return None if value is None else int(value)
+def whole(value: float | None, most: int = _MAX_COUNT) -> int | None:
+    """Return a count that may have come as a float."""
+    return int(value) if value is not None and 0 <= value <= most else None
+
+
+def size_bytes(value: int) -> int | None:
+    """Return an amount of memory."""
+    return value if value <= _MAX_BYTES else None
 
 
 def yes(value: float | None) -> bool | None:

@@ -84,6 +84,8 @@ class Processes:
         found: dict[tuple[int, int, int], GpuProcess] = {}
         for entries, is_compute in ((compute, True), (graphics, False)):
             for entry in entries or ():
+                if entry.pid == ALL_ONES_32:
+                    continue
                 key = (entry.pid, entry.gpuInstanceId, entry.computeInstanceId)
                 found[key] = _merged(found.get(key), entry, is_compute=is_compute)
         return tuple(found.values())

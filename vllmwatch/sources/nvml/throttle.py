@@ -4,6 +4,7 @@ import ctypes
 from collections.abc import Mapping
 from typing import Final
 
+from vllmwatch.sources.nvml import plausible
 from vllmwatch.sources.nvml.library import Device
 from vllmwatch.sources.nvml.tables import VIOLATION_POLICIES
 
@@ -24,10 +25,9 @@ class Violations:
 
     def read(self, fields: Mapping[str, float]) -> dict[str, float]:
         """Return the seconds by reason; `fields` holds the counters that came as field values."""
-        seconds = {
-            key.removeprefix(_PREFIX): value / _NANOSECONDS for key, value in fields.items() if key.startswith(_PREFIX)
-        }
+        counters = {key.removeprefix(_PREFIX): value for key, value in fields.items() if key.startswith(_PREFIX)}
         for reason, call in self._calls.items():
-            if reason not in seconds and call.read():
-                seconds[reason] = self._out[1] / _NANOSECONDS
-        return seconds
+            if reason not in counters and call.read():
+                counters[reason] = self._out[1]
+        known = {reason: plausible.whole(value) for reason, value in counters.items()}
+        return {reason: value / _NANOSECONDS for reason, value in known.items() if value is not None}
