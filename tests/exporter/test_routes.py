@@ -10,10 +10,13 @@ import pytest
 
 from tests.exporter.services import exporter, setup, target
 from tests.exporter.vllm.pages import RECORDED, samples_of
-from tests.servers import answering, closing_after, response, serving, vllm
+from tests.servers import Handler, answering, closing_after, response, serving, vllm
 from vllmwatch.errors import ConfigError
+from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.routes import accepts_gzip
-from vllmwatch.exporter.service import Setup
+from vllmwatch.exporter.service import Service, Setup
+from vllmwatch.sources.discovery import StaticTargets
+from vllmwatch.sources.target import Origin, Target
 
 PAGE = (RECORDED / "vllm_0.32.0_data_parallel_2.prom").read_bytes()
 
@@ -100,6 +103,109 @@ def test_scrapes_at_once_share_one_collection() -> None:
     run(test())
 
 
+def slow(seconds: float) -> Handler:
+    """Return a server whose page takes its time."""
+
+    def handle(connection: socket.socket, request: bytes) -> None:
+        if b"/metrics" in request:
+            time.sleep(seconds)
+        connection.sendall(response(PAGE))
+
+    return handle
+
+
+def timeout(seconds: float) -> dict[str, str]:
+    return {"X-Prometheus-Scrape-Timeout-Seconds": str(seconds)}
+
+
+def test_one_in_a_hurry_does_not_wait_for_one_who_is_not() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as good, serving(slow(3)) as hung:
+            targets = [target(good.url(), "good:1"), target(hung.url(), "hung:1")]
+            async with exporter(lambda: setup(targets)) as (client, _):
+                patient = asyncio.create_task(client.get("/metrics", headers=timeout(20)))
+                await asyncio.sleep(0.2)
+                started = time.monotonic()
+                hurried = (await client.get("/metrics", headers=timeout(1.2))).text
+                assert time.monotonic() - started < 2
+                assert value(hurried, "vllmwatch_target_up", server="good:1") == 1
+                assert value(hurried, "vllmwatch_target_error", server="hung:1", reason="timeout") == 1
+                assert value((await patient).text, "vllmwatch_target_up", server="hung:1") == 1
+                assert sum(b"GET /metrics" in request for request in hung.requests) == 1
+
+    run(test())
+
+
+def test_one_with_time_is_not_told_what_one_in_a_hurry_missed() -> None:
+    async def test() -> None:
+        with serving(slow(1)) as server:
+            async with exporter(lambda: setup([target(server.url())])) as (client, service):
+                hurried = asyncio.create_task(client.get("/metrics", headers=timeout(0.7)))
+                await asyncio.sleep(0.05)
+                patient = (await client.get("/metrics", headers=timeout(20))).text
+                assert value((await hurried).text, "vllmwatch_target_up") == 0
+                assert value(patient, "vllmwatch_target_up") == 1
+                assert service.last is not None
+                assert service.last.collection.targets[0].up
+                assert sum(b"GET /metrics" in request for request in server.requests) == 1
+
+    run(test())
+
+
+def test_many_that_hang_do_not_hold_up_those_that_answer() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as good, serving(slow(20)) as hung:
+            targets = [target(hung.url(f"/{number}/metrics"), f"hung-{number}:1") for number in range(300)]
+            targets += [target(good.url(f"/{number}/metrics"), f"good-{number}:1") for number in range(20)]
+            async with exporter(lambda: setup(targets)) as (client, _):
+                text = (await client.get("/metrics", headers=timeout(6))).text
+        up = [name for name, _ in samples_of(text) if name == "vllmwatch_target_up"]
+        assert len(up) == 320
+        assert text.count("\nvllmwatch_target_error{") == 300
+        assert all(value(text, "vllmwatch_target_up", server=f"good-{number}:1") == 1 for number in range(20))
+
+    run(test())
+
+
+def test_a_server_that_is_gone_stays_so_when_the_configuration_is_read_anew() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            found = Target(server.url(), "box:8000", "box", Origin.PROCESS)
+            answers = [Setup(ExporterOptions(node="box"), StaticTargets([found]))]
+            load = lambda: answers[-1]  # noqa: E731
+            async with exporter(load) as (client, service):
+                await client.get("/metrics")
+                answers.append(Setup(ExporterOptions(node="box"), StaticTargets([])))
+                for _ in range(2):
+                    assert service.reload() is None
+                    text = (await client.get("/metrics")).text
+                    assert value(text, "vllmwatch_target_error", server="box:8000", reason="gone") == 1
+                    assert value(text, "vllmwatch_target_info", server="box:8000", model_name="org/tiny") == 1
+
+    run(test())
+
+
+def test_it_goes_on_sampling_when_the_clock_is_set_back() -> None:
+    async def test() -> None:
+        with serving(vllm(PAGE)) as server:
+            now = [2_000_000_000.0]
+            load = lambda: setup([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
+            service = Service(load, None, wall_clock=lambda: now[0])
+            sampling = asyncio.create_task(service.keep_sampling())
+            await asyncio.sleep(0.5)
+            now[0] -= 3600
+            before = len(server.requests)
+            for _ in range(100):
+                await asyncio.sleep(0.1)
+                if len(server.requests) > before + 3:
+                    break
+            assert len(server.requests) > before + 3
+            sampling.cancel()
+            service.close()
+
+    run(test())
+
+
 def test_one_who_leaves_does_not_end_the_collection_of_others() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
@@ -157,7 +263,7 @@ def test_it_samples_by_itself() -> None:
             load = lambda: setup([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
             async with exporter(load, sampling=True) as (client, service):
                 deadline = time.monotonic() + 10
-                while sum(b"GET /metrics" in request for request in server.requests) < 3 or service.last is None:
+                while service.last is None or not service.last.collection.targets[0].facts.version:
                     assert time.monotonic() < deadline
                     await asyncio.sleep(0.05)
                 fleet = (await client.get("/api/v1/fleet")).json()

@@ -103,7 +103,7 @@ def test_an_untyped_family_joins_a_plain_type_and_no_histogram() -> None:
         text = text_of(*order)
         assert type_of(text, "odd") == "gauge"
         assert sum(name == "odd" for name, _ in samples_of(text)) == 2
-    assert merge([untyped, histogram], {}).conflicts == [0, 3]
+    assert merge([untyped, histogram], {}).conflicts == [1, 0]
     assert merge([histogram, untyped], {}).conflicts == [0, 1]
 
 
@@ -112,3 +112,22 @@ def test_a_name_that_is_a_series_of_a_histogram_is_no_family_of_its_own() -> Non
     plain = translate("# TYPE odd_count gauge\nodd_count 5\n", server="b:1")
     assert merge([histogram, plain], {}).conflicts == [0, 1]
     assert merge([plain, histogram], {}).conflicts == [0, 3]
+
+
+def test_a_page_without_types_takes_no_name_from_those_that_have_them() -> None:
+    silent = translate("vllm:num_requests_running 1\nother_count 1\n", server="a:1")
+    spoken = translate('# TYPE other histogram\nother_bucket{le="+Inf"} 1\nother_sum 1\nother_count 1\n', server="b:1")
+    for order in ([silent, spoken], [spoken, silent]):
+        merged = merge(order, {})
+        assert sum(merged.conflicts) == 1
+        assert type_of(b"".join(merged.chunks).decode(), "other") == "histogram"
+
+
+def test_a_liar_about_a_part_of_a_known_histogram_costs_itself_alone() -> None:
+    name = "vllm:e2e_request_latency_seconds"
+    liar = translate(f"# TYPE vllm:x gauge\nvllm:x 1\n# TYPE {name}_count gauge\n{name}_count 1\n", server="a:1")
+    honest = translate((RECORDED / "vllm_0.32.0_loaded.prom").read_bytes(), server="b:1")
+    text = text_of(liar, honest)
+    assert type_of(text, name) == "histogram"
+    assert merge([liar, honest], {}).conflicts == [0, 0]
+    assert sum(series == f"{name}_count" for series, _ in samples_of(text)) == 1

@@ -311,3 +311,63 @@ def test_line_ends_of_windows_change_nothing() -> None:
 def test_a_type_that_comes_late_counts() -> None:
     text = text_of(translate("odd 1\n# TYPE odd gauge\nvllm:num_requests_running 1\n"))
     assert type_of(text, "odd") == "gauge"
+
+
+def test_labels_called_as_ours_never_meet_in_one_name() -> None:
+    page = gauge("vllm:num_requests_running", "1", 'exported_server="older",server="theirs"')
+    (labels,) = values(text_of(translate(page, labels={"exported_server": "file"})), "vllm:num_requests_running")
+    assert sorted(dict(labels).values()) == ["0", "file", "older", "theirs"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [('a="1",b="2"', 'b="2",a="1"'), ('a="1",b=""', 'a="1"'), ('a="1",engine="0"', 'a="1"')],
+)
+def test_a_series_is_the_same_whatever_the_order_and_empty_labels(first: str, second: str) -> None:
+    name = "vllm:num_requests_running"
+    page = translate(f"# TYPE {name} gauge\n{name}{{{first}}} 1\n{name}{{{second}}} 2\n")
+    assert page.values == (b"1",)
+    assert dict(page.plan.facts.dropped) == {DropReason.DUPLICATE_SERIES: 1}
+
+
+def test_a_histogram_of_the_catalogue_is_known_on_a_page_without_types() -> None:
+    name = "vllm:time_per_output_token_seconds"
+    page = f'{name}_bucket{{le="1",{M}}} 2\n{name}_sum{{{M}}} 1.5\n{name}_count{{{M}}} 2\n'
+    text = text_of(translate(page))
+    assert type_of(text, "vllm:inter_token_latency_seconds") == "histogram"
+    assert list(values(text, "vllm:inter_token_latency_seconds_count").values()) == [2]
+    assert "untyped" not in text
+
+
+def test_a_counter_declared_as_in_openmetrics_has_one_name_in_both_forms() -> None:
+    one = translate("# TYPE app_hits counter\napp_hits_total 3\nvllm:num_requests_running 1\n", server="a:1")
+    other = translate("# TYPE app_hits_total counter\napp_hits_total 4\n", server="b:1")
+    text = text_of(one, other)
+    assert text.count("# TYPE app_hits") == 1
+    assert sorted(values(text, "app_hits_total").values()) in ([3, 4], [4])
+    assert type_of(text, "app_hits_total") == "counter"
+
+
+def test_servers_of_two_releases_on_one_page_are_both_kept() -> None:
+    """One page of Ray's has every replica of a node; an upgrade replaces them one by one."""
+    page = "".join(
+        gauge(f"ray_vllm_{name}", value, f'ReplicaId="{replica}"')
+        for name, value, replica in (("gpu_cache_usage_perc", "0.1", "old"), ("kv_cache_usage_perc", "0.2", "new"))
+    )
+    page += 'ray_vllm_gpu_cache_usage_perc{ReplicaId="new"} 0.3\n'
+    usage = values(text_of(translate(page)), "vllm:kv_cache_usage_perc")
+    assert {dict(labels)["ReplicaId"]: value for labels, value in usage.items()} == {"old": 0.1, "new": 0.2}
+
+
+def test_of_two_histograms_of_one_idea_buckets_do_not_mix() -> None:
+    page = ""
+    for name, edge in (("vllm:inter_token_latency_seconds", "1"), ("vllm:time_per_output_token_seconds", "2")):
+        page += f'# TYPE {name} histogram\n{name}_bucket{{le="{edge}",{M}}} 1\n{name}_bucket{{le="+Inf",{M}}} 1\n'
+        page += f"{name}_sum{{{M}}} 1\n{name}_count{{{M}}} 1\n"
+    buckets = values(text_of(translate(page)), "vllm:inter_token_latency_seconds_bucket")
+    assert {dict(labels)["le"] for labels in buckets} == {"1.0", "+Inf"}
+
+
+@pytest.mark.parametrize("line", ["#\n", "# TYPE vllm:x gauge\n"])
+def test_a_page_of_comments_without_end_is_not_read(line: str) -> None:
+    assert why_not(line * 700, series_limit=100) is Reason.TOO_MANY_SERIES

@@ -62,6 +62,16 @@ def _agree(merged: _MergedFamily, family: PlannedFamily) -> bool:
     return True
 
 
+def _add(table: _Table, page: TranslatedPage, family: PlannedFamily) -> int:
+    """Add a page's family to the table; returns how many samples its type costs it."""
+    values = tuple(page.values[family.slots])
+    merged = table.accept(family)
+    if merged is None:
+        return len(values)
+    merged.texts.append(family.template % values)
+    return 0
+
+
 def merge(pages: Sequence[TranslatedPage], kinds_before: dict[str, str]) -> Merged:
     """Merge pages in the order given.
 
@@ -70,17 +80,13 @@ def merge(pages: Sequence[TranslatedPage], kinds_before: dict[str, str]) -> Merg
     """
     present = {family.name for page in pages for family in page.plan.families}
     table = _Table({name: kind for name, kind in kinds_before.items() if name in present})
-    conflicts = []
-    for page in pages:
-        lost = 0
-        for family in page.plan.families:
-            merged = table.accept(family)
-            values = tuple(page.values[family.slots])
-            if merged is None:
-                lost += len(values)
-            else:
-                merged.texts.append(family.template % values)
-        conflicts.append(lost)
+    conflicts = [0] * len(pages)
+    # A page that says no types must not take a name from those that do.
+    for typed in (True, False):
+        for number, page in enumerate(pages):
+            for family in page.plan.families:
+                if (family.kind != _UNTYPED) is typed:
+                    conflicts[number] += _add(table, page, family)
     chunks: list[bytes] = []
     for name, merged in table.families.items():
         encoded = name.encode()

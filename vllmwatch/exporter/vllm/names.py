@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from vllmwatch.spec.upstream import Name, UpstreamKind, UpstreamMetric
 
 _TOTAL = "_total"
+_PARTS: dict[UpstreamKind, tuple[str, ...]] = {
+    UpstreamKind.HISTOGRAM: ("_bucket", "_sum", "_count"),
+    UpstreamKind.SUMMARY: ("_sum", "_count"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +28,15 @@ class NameBook:
         # The longest first, so that one prefix that begins another does not hide it.
         self._prefixes = sorted(prefixes, key=len, reverse=True)
         self._by_base: dict[str, list[tuple[Name, Known]]] = {}
+        self._bases_of_parts: dict[str, str] = {}
         for metric in metrics:
             for rank, name in enumerate(metric.names):
                 base = name.name
                 if metric.kind is UpstreamKind.COUNTER:
                     base = base.removesuffix(_TOTAL)
                 self._by_base.setdefault(base, []).append((name, Known(metric, rank)))
+                for suffix in _PARTS.get(metric.kind, ()):
+                    self._bases_of_parts[base + suffix] = base
 
     def unprefixed(self, family: str) -> str:
         """Return a family's name with a foreign prefix replaced by vLLM's own.
@@ -59,6 +66,10 @@ class NameBook:
                 if says_so and kind in {known.metric.kind, "", "untyped", "unknown"}:
                     return known
         return None
+
+    def base_of_part(self, unprefixed: str) -> str | None:
+        """Return the histogram or summary that has a series of this name, or None where none of the catalogue has."""
+        return self._bases_of_parts.get(unprefixed)
 
     def declared_kind(self, unprefixed: str) -> UpstreamKind | None:
         """Return the type that the catalogue gives a name, whatever the page says of it."""

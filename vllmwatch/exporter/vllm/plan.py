@@ -10,6 +10,7 @@ from vllmwatch.exporter.vllm.draft import Draft, read_draft
 from vllmwatch.exporter.vllm.resolve import Naming, Resolution, Resolved, resolve
 from vllmwatch.exporter.vllm.series import (
     Identity,
+    Key,
     SeriesWriter,
     engine_when_missing,
     engines_of,
@@ -142,21 +143,32 @@ class _Choice:
 
 def _choose(families: list[Resolved], writer: SeriesWriter) -> _Choice:
     choice = _Choice()
-    seen: set[str] = set()
+    seen: set[Key] = set()
     for family in families:
         mine: list[_Kept] = []
+        groups: set[Key] = set()
         for line, name, sample in family.samples:
-            if family.unknown_value is not None and float(sample.value) == family.unknown_value:
+            if _is_unknown(family, sample):
                 choice.unknown_lines.add(line)
                 continue
             series = writer.series(name, sample, family)
-            if series in seen:
+            groups.add(series.group)
+            if series.key in seen:
                 choice.duplicates += 1
                 continue
-            seen.add(series)
-            mine.append(_Kept(line, sample, series, family.unknown_value))
+            seen.add(series.key)
+            mine.append(_Kept(line, sample, series.text, family.unknown_value))
+        for line, name, sample in family.older:
+            series = writer.series(name, sample, family)
+            if series.group not in groups and series.key not in seen:
+                seen.add(series.key)
+                mine.append(_Kept(line, sample, series.text, family.unknown_value))
         choice.kept.append(mine)
     return choice
+
+
+def _is_unknown(family: Resolved, sample: Sample) -> bool:
+    return family.unknown_value is not None and float(sample.value) == family.unknown_value
 
 
 def _compile(families: list[Resolved], kept: list[list[_Kept]]) -> tuple[tuple[PlannedFamily, ...], list[_Kept]]:

@@ -31,7 +31,11 @@ class Naming:
 
 @dataclass(slots=True)
 class Resolved:
-    """A family under its name on our page. `samples` are (line number, name on our page, sample)."""
+    """A family under its name on our page. `samples` are (line number, name on our page, sample).
+
+    `older` are samples that an older name of the same metric had on the page: they count only for what the newer name
+    does not cover, as where one page has servers of two releases.
+    """
 
     name: str
     kind: str
@@ -39,6 +43,7 @@ class Resolved:
     engine_scope: bool
     unknown_value: float | None
     samples: list[tuple[int, str, Sample]] = field(default_factory=list)
+    older: list[tuple[int, str, Sample]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -52,14 +57,14 @@ class Resolution:
 
 
 def resolve(draft: Draft, naming: Naming, *, openmetrics: bool) -> Resolution:
-    """Give each family of a page its name on ours; of several names of one idea the newest with samples is taken."""
+    """Give each family of a page its name on ours; of several names of one idea the newest goes first."""
+    _gather_parts(draft, naming.book)
     names = {family.name: naming.book.unprefixed(family.name) for family in draft.families.values()}
     is_router = not naming.router_markers.isdisjoint(names.values())
     result = Resolution([], False, is_router, {})
     if draft.invalid:
         result.dropped[DropReason.INVALID_LINE] = len(draft.invalid)
-    ranks: dict[str, int] = {}
-    by_name: dict[str, Resolved] = {}
+    found: dict[str, list[tuple[int, Resolved]]] = {}
     for family in draft.families.values():
         name = names[family.name]
         result.has_vllm = result.has_vllm or naming.book.is_vllm(name)
@@ -75,18 +80,35 @@ def resolve(draft: Draft, naming: Naming, *, openmetrics: bool) -> Resolution:
         if is_router and naming.book.is_vllm(name):
             name = naming.router_prefix + name.removeprefix(naming.canonical_prefix)
         for resolved in _named(family, name, known, openmetrics=openmetrics):
-            rank = known.rank if known else 0
-            before = by_name.get(resolved.name)
-            if before is None or _is_better(resolved, rank, before, ranks[resolved.name]):
-                by_name[resolved.name], ranks[resolved.name] = resolved, rank
-            elif rank == ranks[resolved.name]:
-                before.samples.extend(resolved.samples)
-    result.families = list(by_name.values())
+            found.setdefault(resolved.name, []).append((known.rank if known else 0, resolved))
+    result.families = [_together(versions) for versions in found.values()]
     return result
 
 
-def _is_better(new: Resolved, rank: int, before: Resolved, rank_before: int) -> bool:
-    return bool(new.samples) and (not before.samples or rank < rank_before)
+def _together(versions: list[tuple[int, Resolved]]) -> Resolved:
+    """Make one family of all that came out under one name."""
+    (rank, newest), *rest = sorted(versions, key=lambda version: version[0])
+    for other_rank, other in rest:
+        if other_rank == rank:
+            newest.samples.extend(other.samples)
+        else:
+            newest.older.extend(other.samples)
+            newest.help = newest.help or other.help
+    return newest
+
+
+def _gather_parts(draft: Draft, book: NameBook) -> None:
+    """Put series of a histogram of the catalogue, on a page that does not say what they are, into one family."""
+    for family in [family for family in draft.families.values() if not family.kind]:
+        name = book.unprefixed(family.name)
+        base = book.base_of_part(name)
+        if base is None:
+            continue
+        raw_base = family.name[: len(family.name) - (len(name) - len(base))]
+        whole = draft.families.setdefault(raw_base, DraftFamily(raw_base))
+        if not whole.kind:
+            whole.samples.extend(family.samples)
+            del draft.families[family.name]
 
 
 def _count(result: Resolution, reason: DropReason, samples: int) -> None:
@@ -104,6 +126,8 @@ def _is_dead(family: DraftFamily, draft: Draft, *, keep: bool) -> bool:
 
 
 def _contradicts(book: NameBook, name: str, family: DraftFamily) -> bool:
+    if book.base_of_part(name) is not None:
+        return True
     kind = book.declared_kind(name)
     return kind is not None and family.kind in _TYPES_OF_TEXT_FORMAT and family.kind != kind
 
@@ -111,11 +135,11 @@ def _contradicts(book: NameBook, name: str, family: DraftFamily) -> bool:
 def _named(family: DraftFamily, name: str, known: Known | None, *, openmetrics: bool) -> Iterator[Resolved]:
     if known is not None:
         yield _known_family(family, known)
+    elif family.kind == "counter" and (openmetrics or _is_counter_of_openmetrics(family)):
+        yield from _openmetrics_counter(family, name)
     elif not openmetrics or family.kind in {"gauge", "histogram", "summary"}:
         kind = family.kind if family.kind in _TYPES_OF_TEXT_FORMAT else "untyped"
         yield _passed_on(family, name, name, kind)
-    elif family.kind == "counter":
-        yield from _openmetrics_counter(family, name)
     elif family.kind in _GAUGES_OF_OPENMETRICS:
         suffix = "_info" if family.kind == "info" else ""
         yield _passed_on(family, name, name + suffix, "gauge")
@@ -141,6 +165,11 @@ def _passed_on(family: DraftFamily, name: str, out: str, kind: str) -> Resolved:
         if sample.name != family.name + _CREATED:
             resolved.samples.append((number, name + sample.name.removeprefix(family.name), sample))
     return resolved
+
+
+def _is_counter_of_openmetrics(family: DraftFamily) -> bool:
+    """Whether a counter on a page in text format is declared as OpenMetrics does it, by its name without `_total`."""
+    return any(sample.name == family.name + _TOTAL for _, sample in family.samples)
 
 
 def _openmetrics_counter(family: DraftFamily, name: str) -> Iterator[Resolved]:

@@ -1,6 +1,7 @@
 """The text of a series on our page: its own labels, made uniform, and those that say whose it is."""
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from vllmwatch.exporter.family import escape_label_value
@@ -10,6 +11,9 @@ from vllmwatch.sources.vllm.text import Sample, format_bound
 _EXPORTED = "exported_"
 _ENGINE = "engine"
 _ONLY_ENGINE = "0"
+_BOUNDS = {"histogram": frozenset({"le"}), "summary": frozenset({"quantile"})}
+
+Key = tuple[str | tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,19 @@ class Identity:
         return {**self.extra, "server": self.server, "node": self.node}
 
 
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A series as it stands on our page.
+
+    `key` is what makes it one: name and labels, whatever their order, those that are empty left out. `group` is the
+    same without the edge of a bucket or a quantile.
+    """
+
+    text: str
+    key: Key
+    group: Key
+
+
 class SeriesWriter:
     """Writes the series of one page.
 
@@ -35,37 +52,32 @@ class SeriesWriter:
 
     def __init__(self, identity: Identity, engine: str | None, left_out: frozenset[str]) -> None:
         self._ours = identity.labels()
-        self._tail = ",".join(f'{name}="{escape_label_value(value)}"' for name, value in self._ours.items())
         self._engine = engine
         self._left_out = left_out
 
-    def series(self, name: str, sample: Sample, family: Resolved) -> str:
-        """Return `name{labels}` as it stands on our page."""
-        parts = []
-        has_engine = False
+    def series(self, name: str, sample: Sample, family: Resolved) -> Series:
+        """Return a sample's series as it stands on our page."""
+        labels: dict[str, str] = {}
+        bounds = _BOUNDS.get(family.kind, frozenset())
+        present = {label for label, _ in sample.labels}
         for label, value in sample.labels:
-            if label in self._left_out:
-                continue
-            has_engine = has_engine or label == _ENGINE
-            shown = format_bound(value) if self._is_bound(label, family) else value
-            shown_label = self._own_name(label, sample)
-            parts.append(f'{shown_label}="{escape_label_value(shown)}"')
-        if family.engine_scope and not has_engine and self._engine is not None and _ENGINE not in self._ours:
-            parts.append(f'{_ENGINE}="{escape_label_value(self._engine)}"')
-        parts.append(self._tail)
-        return f"{name}{{{','.join(parts)}}}"
+            if label not in self._left_out:
+                shown = format_bound(value) if label in bounds else value
+                labels[self._own_name(label, present | labels.keys())] = shown
+        if family.engine_scope and self._engine is not None:
+            labels.setdefault(_ENGINE, self._engine)
+        labels |= self._ours
+        text = ",".join(f'{label}="{escape_label_value(value)}"' for label, value in labels.items())
+        pairs = sorted((label, value) for label, value in labels.items() if value)
+        group = tuple(pair for pair in pairs if pair[0] not in bounds)
+        return Series(f"{name}{{{text}}}", (name, *pairs), (name, *group))
 
-    def _own_name(self, label: str, sample: Sample) -> str:
-        present = {name for name, _ in sample.labels}
-        while label in self._ours:
+    def _own_name(self, label: str, taken: AbstractSet[str]) -> str:
+        if label not in self._ours:
+            return label
+        while label in self._ours or label in taken:
             label = _EXPORTED + label
-            while label in present:
-                label = _EXPORTED + label
         return label
-
-    @staticmethod
-    def _is_bound(label: str, family: Resolved) -> bool:
-        return (label == "le" and family.kind == "histogram") or (label == "quantile" and family.kind == "summary")
 
 
 def engines_of(families: Iterable[Resolved]) -> list[str]:
@@ -93,7 +105,7 @@ def _labels(families: Iterable[Resolved], wanted: str) -> Iterable[str]:
         value
         for family in families
         if family.engine_scope
-        for _, _, sample in family.samples
+        for _, _, sample in (*family.samples, *family.older)
         for label, value in sample.labels
         if label == wanted and value
     )

@@ -9,6 +9,9 @@ from vllmwatch.exporter.vllm.series import Identity
 from vllmwatch.sources.vllm.fetch import Fetched
 from vllmwatch.spec.reason import Reason
 
+# HELP, TYPE and the sample, and as much again for a creation time.
+_MOST_LINES_A_SERIES = 6
+
 
 @dataclass(frozen=True, slots=True)
 class TranslatedPage:
@@ -52,7 +55,7 @@ class Translator:
         if plan is not None and fetched.complete and fetched.openmetrics == self._openmetrics:
             values = plan.values(body)
         if plan is None or values is None:
-            if body.count(b"\n") - body.count(b"\n#") > self._series_limit:
+            if self._is_too_long(body):
                 return Reason.TOO_MANY_SERIES
             plan = self._make_plan(fetched)
             values = plan.values(body)
@@ -61,6 +64,13 @@ class Translator:
         if plan.facts.samples == 0 and plan.facts.dropped and not plan.facts.has_vllm:
             return Reason.NOT_METRICS
         return TranslatedPage(plan, values, _what_is_wrong(plan))
+
+    def _is_too_long(self, body: bytes) -> bool:
+        """Whether a page has more series than the limit, or more comments than so many series could need."""
+        lines = body.count(b"\n")
+        if lines <= self._series_limit:
+            return False
+        return lines > _MOST_LINES_A_SERIES * self._series_limit or lines - body.count(b"\n#") > self._series_limit
 
     def _make_plan(self, fetched: Fetched) -> PagePlan:
         plan = make_plan(
