@@ -19,6 +19,7 @@ from vllmwatch.sources.xid import XidLedger, XidSource, XidTotal
 
 OFF_BUS = "NVRM: fallen off the bus and is not responding to commands."
 BOOT = 1_750_000_000.0
+NOW = 1_750_000_500.0
 
 
 def eventually(condition: Callable[[], bool]) -> None:
@@ -95,7 +96,7 @@ def test_events_since_boot_and_those_to_come_are_counted_once(tmp_path: Path) ->
         + record(4, 20.0, "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.")
     )
     ledger = XidLedger()
-    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT)
+    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT, wall=lambda: NOW)
     log.start()
     place = "00000000:3b:00.0"
     before = {31: XidTotal(2, BOOT + 12.0), 79: XidTotal(1, BOOT + 20.0)}
@@ -104,7 +105,7 @@ def test_events_since_boot_and_those_to_come_are_counted_once(tmp_path: Path) ->
     with path.open("a") as file:
         file.write(record(5, 30.0, "NVRM: GPU at PCI:0000:3b:00: GPU-7c4e1b9a-0f3d-4e52-8a61-d2b5c09e0000"))
         file.write(record(6, 31.0, "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed"))
-    after = before | {154: XidTotal(1, BOOT + 31.0)}
+    after = before | {154: XidTotal(1, NOW)}
     eventually(lambda: ledger.totals().by_uuid == {"GPU-7c4e1b9a-0f3d-4e52-8a61-d2b5c09e0000": after})
     log.close()
 
@@ -116,7 +117,7 @@ def test_records_that_are_read_again_are_counted_once(tmp_path: Path) -> None:
     )
     path.write_text(first + first + record(9, 5.0, "NVRM: Xid (PCI:0000:3b:00): 43, end"))
     ledger = XidLedger()
-    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT)
+    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT, wall=lambda: NOW)
     log.start()
     expected = {31: XidTotal(2, BOOT + 4.0), 43: XidTotal(1, BOOT + 5.0)}
     eventually(lambda: ledger.totals().unplaced.get("00000000:3b:00.0") == expected)
@@ -127,17 +128,42 @@ def test_records_that_arrive_in_pieces_are_put_together(tmp_path: Path) -> None:
     path = tmp_path / "kmsg"
     os.mkfifo(path)
     ledger = XidLedger()
-    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT)
+    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT, wall=lambda: NOW)
     log.start()
     whole = record(1, 5.0, "NVRM: Xid (PCI:0000:5d:00): 48, DBE") + record(2, 6.0, "NVRM: Xid (PCI:0000:5d:00): 63, x")
+    time.sleep(0.2)
     with path.open("w") as writer:
         for piece in (whole[:30], whole[30:70], whole[70:]):
             writer.write(piece)
             writer.flush()
             time.sleep(0.05)
-    expected = {48: XidTotal(1, BOOT + 5.0), 63: XidTotal(1, BOOT + 6.0)}
+    expected = {48: XidTotal(1, NOW), 63: XidTotal(1, NOW)}
     eventually(lambda: ledger.totals().unplaced.get("00000000:5d:00.0") == expected)
     log.close()
+
+
+def test_event_told_by_both_is_one_though_the_clock_of_the_kernel_is_off(tmp_path: Path) -> None:
+    path = tmp_path / "kmsg"
+    path.write_text(record(1, 3.0, "NVRM: Xid (PCI:0000:3b:00): 43, before the start"))
+    ledger = XidLedger()
+    ledger.learn("GPU-7c4e1b9a-0f3d-4e52-8a61-d2b5c09e0000", "0000:3b:00")
+    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT, wall=lambda: NOW)
+    log.start()
+
+    def of_gpu() -> object:
+        return ledger.totals().by_uuid.get("GPU-7c4e1b9a-0f3d-4e52-8a61-d2b5c09e0000")
+
+    eventually(lambda: of_gpu() == {43: XidTotal(1, BOOT + 3.0)})
+    time.sleep(0.2)
+    for _ in range(100):
+        ledger.record("0000:3b:00", 94, NOW - 0.3, XidSource.NVML)
+    with path.open("a") as file:
+        for number in range(100):
+            file.write(record(2 + number, NOW - BOOT - 12, "NVRM: Xid (PCI:0000:3b:00): 94, contained"))
+        file.write(record(200, NOW - BOOT - 12, "NVRM: Xid (PCI:0000:3b:00): 13, the last"))
+    eventually(lambda: 13 in ledger.totals().by_uuid["GPU-7c4e1b9a-0f3d-4e52-8a61-d2b5c09e0000"])
+    log.close()
+    assert of_gpu() == {43: XidTotal(1, BOOT + 3.0), 94: XidTotal(100, NOW - 0.3), 13: XidTotal(1, NOW)}
 
 
 def test_log_that_cannot_be_read_is_a_state(tmp_path: Path) -> None:
@@ -154,7 +180,7 @@ def test_noise_without_line_ends_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "kmsg"
     path.write_text("x" * 3_000_000 + "\n" + record(1, 2.0, "NVRM: Xid (PCI:0000:5d:00): 62, y"))
     ledger = XidLedger()
-    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT)
+    log = KernelLog(ledger, path=str(path), boot_time=lambda: BOOT, wall=lambda: NOW)
     log.start()
     eventually(lambda: ledger.totals().unplaced == {"00000000:5d:00.0": {62: XidTotal(1, BOOT + 2.0)}})
     log.close()

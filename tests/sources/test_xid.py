@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vllmwatch.sources.xid import (
+    MAX_RECENT,
     MAX_SERIES,
     XidLedger,
     XidSource,
@@ -112,6 +113,25 @@ def test_ten_thousand_events_of_one_code_are_all_counted() -> None:
         ledger.record(GPU, 31, second * 10.0, KERNEL)
         ledger.record(GPU, 31, second * 10.0 + 0.2, NVML)
     assert total(ledger, 31) == XidTotal(10_000, 99_990.0)
+
+
+@pytest.mark.parametrize(("first", "second"), [(NVML, KERNEL), (KERNEL, NVML)])
+def test_burst_told_by_both_is_counted_once(first: XidSource, second: XidSource) -> None:
+    ledger = XidLedger()
+    for source in (first, second):
+        for number in range(MAX_RECENT):
+            ledger.record(GPU, 94, 100.0 + number * 0.01, source)
+    assert total(ledger, 94) == XidTotal(MAX_RECENT, 100.0 + (MAX_RECENT - 1) * 0.01)
+    ledger.record(GPU, 94, 111.0, second)
+    assert total(ledger, 94) == XidTotal(MAX_RECENT + 1, 111.0)
+
+
+def test_longest_of_bursts_keeps_memory_bounded() -> None:
+    ledger = XidLedger()
+    for number in range(4 * MAX_RECENT):
+        ledger.record(GPU, 94, float(number), KERNEL)
+    assert len(ledger._series[GPU, 94].recent) == MAX_RECENT
+    assert total(ledger, 94) == XidTotal(4 * MAX_RECENT, 4.0 * MAX_RECENT - 1)
 
 
 def test_threads_lose_no_event() -> None:

@@ -1,6 +1,9 @@
 """The kernel log as a source of XID events: those since boot, each once, and those to come.
 
 /dev/kmsg gives one record a read, `priority,sequence,microseconds,flags;text`, from the oldest that the kernel keeps.
+The clock of its records runs apart from the system's by seconds over a long uptime, so a record that comes while we
+listen has the time at which it came; those from before have the time that their stamp gives.
+
 A line that says that a GPU has fallen off the bus and carries no code counts as XID 79, unless a 79 of that GPU is
 known from within the hour: some failures print the sentence alone.
 """
@@ -101,15 +104,18 @@ class KernelLog:
         *,
         path: str = DEFAULT_PATH,
         boot_time: Callable[[], float] = lambda: time.time() - time.monotonic(),
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self._ledger = ledger
         self._path = path
         self._boot_time = boot_time
+        self._wall = wall
         self._lines = LineReader()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kernel-log", daemon=True)
         self._told = False
         self._last_sequence = -1
+        self._caught_up = False
 
     def start(self) -> None:
         """Begin to read, from the oldest record that the kernel keeps."""
@@ -145,15 +151,18 @@ class KernelLog:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         rest = ""
+        self._caught_up = False
         while not self._stop.is_set():
             try:
                 data = os.read(descriptor, _RECORD_BYTES)
             except BlockingIOError:
+                self._caught_up = True
                 poll.poll(_POLL_SECONDS * 1000)
                 continue
             except BrokenPipeError:  # records were overwritten before they were read: the next read goes on
                 continue
             if not data:  # the end of a plain file, or a pipe whose writer is away
+                self._caught_up = True
                 self._stop.wait(_POLL_SECONDS)
                 continue
             *lines, rest = (rest + data.decode("utf-8", "replace")).split("\n")
@@ -171,4 +180,5 @@ class KernelLog:
         elif found is not None:
             source = XidSource.KERNEL_LOG if found.xid is not None else XidSource.KERNEL_LOG_WITHOUT_CODE
             xid = FALLEN_OFF_BUS if found.xid is None else found.xid
-            self._ledger.record(found.pci_bus_id, xid, self._boot_time() + record.seconds, source)
+            seconds = self._wall() if self._caught_up else self._boot_time() + record.seconds
+            self._ledger.record(found.pci_bus_id, xid, seconds, source)

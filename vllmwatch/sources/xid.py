@@ -1,7 +1,8 @@
 """The ledger of XID events: how often each code was raised by each GPU, and when last.
 
 The same event may be told by NVML, by a coded line of the kernel log, and by a line of it without a code. Two tellings
-by different sources within five seconds are one event; two tellings by the same source are two events.
+by different sources within five seconds are one event; two tellings by the same source are two events. In a burst, each
+telling of one source is matched with one of the other, the oldest first.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 
 SAME_EVENT_SECONDS = 5.0
@@ -19,7 +21,8 @@ FALLEN_OFF_BUS = 79
 
 MAX_SERIES = 4096
 MAX_PLACES = 1024
-_MAX_RECENT = 64
+# How many events of one series wait for their other tellers: as many as a burst may have before the second is heard.
+MAX_RECENT = 1024
 _PCI = re.compile(r"(?:PCI:)?([0-9a-f]{4,8}):([0-9a-f]{2}):([0-9a-f]{2})(?:\.[0-7])?", re.IGNORECASE)
 
 
@@ -55,17 +58,23 @@ class XidTotals:
 NO_XIDS = XidTotals(MappingProxyType({}), MappingProxyType({}), MappingProxyType({}))
 
 
+@cache
+def _joined(sources: frozenset[XidSource], source: XidSource) -> frozenset[XidSource]:
+    """Return one of the few sets that there are, made once: thousands of events may hold them."""
+    return sources | {source}
+
+
 @dataclass(slots=True)
 class _Event:
     seconds: float
-    sources: set[XidSource]
+    sources: frozenset[XidSource]
 
 
 @dataclass(slots=True)
 class _Series:
     count: int = 0
     last: float = 0.0
-    recent: deque[_Event] = field(default_factory=lambda: deque(maxlen=_MAX_RECENT))
+    recent: deque[_Event] = field(default_factory=lambda: deque(maxlen=MAX_RECENT))
 
     def add(self, seconds: float, source: XidSource) -> None:
         window = SAME_EVENT_SECONDS
@@ -74,9 +83,9 @@ class _Series:
         for event in self.recent:
             near = abs(event.seconds - seconds) <= window
             if near and (source not in event.sources or source is XidSource.KERNEL_LOG_WITHOUT_CODE):
-                event.sources.add(source)
+                event.sources = _joined(event.sources, source)
                 return
-        self.recent.append(_Event(seconds, {source}))
+        self.recent.append(_Event(seconds, _joined(frozenset(), source)))
         self.count += 1
         self.last = max(self.last, seconds)
 
