@@ -69,31 +69,30 @@ class Collector:
         self._watches = Watches(self._make_watch, options.target_gone_seconds, handed_on)
         self._pool = DaemonPool(MOST_FETCHES_AT_ONCE, "target")
         self._lock = threading.Lock()
-        self._collections = 0
+        self._holders = 0
         self._retired = False
+
+    def hold(self) -> None:
+        """Keep this collector open until as many `release` as `hold` were called."""
+        with self._lock:
+            self._holders += 1
+
+    def release(self) -> None:
+        """Undo one `hold`; the last of a collector that was retired closes it."""
+        with self._lock:
+            self._holders -= 1
+            done = self._retired and self._holders == 0
+        if done:
+            self.close()
+
+    def retire(self) -> None:
+        """Close once nobody holds it."""
+        self.hold()
+        self._retired = True
+        self.release()
 
     def collect(self, timeout_seconds: float) -> Collection:
         """Read GPUs and targets; what has not answered in time is down in this collection, and costs only itself."""
-        with self._lock:
-            self._collections += 1
-        try:
-            return self._collect(timeout_seconds)
-        finally:
-            with self._lock:
-                self._collections -= 1
-                idle = self._retired and self._collections == 0
-            if idle:
-                self.close()
-
-    def retire(self) -> None:
-        """Close once the collections under way have ended."""
-        with self._lock:
-            self._retired = True
-            idle = self._collections == 0
-        if idle:
-            self.close()
-
-    def _collect(self, timeout_seconds: float) -> Collection:
         started = self._clock()
         deadline = started + timeout_seconds
         look = self._gpus.begin(_HEAD_START_SECONDS) if self._gpus is not None else None

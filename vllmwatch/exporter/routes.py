@@ -69,7 +69,7 @@ def people_routes(service: Service) -> APIRouter:
         """Read the configuration anew, where that is enabled."""
         if not service.options.reload_over_http:
             raise HTTPException(403, "reloading over HTTP is off (reload_over_http); send SIGHUP instead")
-        fault = await asyncio.to_thread(service.reload)
+        fault = service.reload()
         if fault is not None:
             raise HTTPException(400, fault)
         return "reloaded\n"

@@ -103,7 +103,10 @@ class Service:
             await asyncio.sleep(max(interval - age, interval / 10))
 
     def reload(self) -> str | None:
-        """Read the configuration anew; returns what is wrong with it, or None when it is in force."""
+        """Read the configuration anew; returns what is wrong with it, or None when it is in force.
+
+        Called, as `sample` is, from the thread of the event loop.
+        """
         try:
             setup = self._load()
         except VllmwatchError as error:
@@ -129,9 +132,13 @@ class Service:
         collector, writer, config = self._collector, self._writer, self._config
 
         def work() -> Sampled:
-            collection = collector.collect(timeout_seconds)
+            try:
+                collection = collector.collect(timeout_seconds)
+            finally:
+                collector.release()
             return Sampled(collection, writer.write(collection, config), time.monotonic())
 
+        collector.hold()
         sampled = await asyncio.wrap_future(self._threads.submit(work))
         if self._last is None or not sampled.collection.cut_short or self._is_old(self._last):
             self._last = sampled
