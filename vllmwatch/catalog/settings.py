@@ -13,6 +13,7 @@ SETTINGS: tuple[Setting, ...] = (
         "127.0.0.1:9836",
         "Where the exporter listens: loopback alone, unless another address or ':9836' (all addresses) is given.",
         "--listen",
+        read_at_start=True,
     ),
     Setting(
         "targets",
@@ -116,13 +117,14 @@ SETTINGS: tuple[Setting, ...] = (
         "How often the exporter samples by itself for /api/v1/fleet.",
         minimum=1,
     ),
-    Setting("nvml", Form.BOOLEAN, default=True, help="Whether GPUs are read.", option="--nvml"),
+    Setting("nvml", Form.BOOLEAN, default=True, help="Whether GPUs are read.", option="--nvml", read_at_start=True),
     Setting(
         "kernel_log",
         Form.TEXT,
         "/dev/kmsg",
         "The kernel log that XID errors are read from; an empty text turns this off.",
         may_be_empty=True,
+        read_at_start=True,
     ),
     Setting(
         "reload_over_http",
@@ -137,8 +139,16 @@ SETTINGS: tuple[Setting, ...] = (
         "The least serious messages that are logged.",
         "--log-level",
         choices=("debug", "info", "warning", "error"),
+        read_at_start=True,
     ),
-    Setting("log_format", Form.TEXT, "text", "How messages are logged.", choices=("text", "json")),
+    Setting(
+        "log_format",
+        Form.TEXT,
+        "text",
+        "How messages are logged.",
+        choices=("text", "json"),
+        read_at_start=True,
+    ),
 )
 
 # The keys of one entry of `targets` when it is a mapping.

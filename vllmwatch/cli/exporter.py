@@ -3,6 +3,7 @@
 import logging
 
 from vllmwatch import __version__
+from vllmwatch.catalog.settings import SETTINGS
 from vllmwatch.cli.options import ConfigLoader, with_settings
 from vllmwatch.config import Config
 from vllmwatch.exporter import logs
@@ -33,7 +34,7 @@ def exporter(load: ConfigLoader) -> None:
         kernel_log.start()
     gpus = GpuWatch(NvmlReader(ledger=ledger), ledger) if config.nvml else None
     try:
-        serve(config.listen_host, config.listen_port, lambda: _setup(load()), gpus, _tell_address)
+        serve(config.listen_host, config.listen_port, lambda: _reload(load, config), gpus, _tell_address)
     finally:
         if kernel_log is not None:
             kernel_log.close()
@@ -41,6 +42,15 @@ def exporter(load: ConfigLoader) -> None:
 
 def _tell_address(address: str) -> None:
     _log.info("vllmwatch %s listens on %s", __version__, address)
+
+
+def _reload(load: ConfigLoader, at_start: Config) -> Setup:
+    """Read the configuration again, and say of what is changed in it without effect."""
+    config = load()
+    for setting in SETTINGS:
+        if setting.read_at_start and getattr(config, setting.key) != getattr(at_start, setting.key):
+            _log.warning("%s: %s changed: this needs a restart", config.origins[setting.key], setting.key)
+    return _setup(config)
 
 
 def _setup(config: Config) -> Setup:

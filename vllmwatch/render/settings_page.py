@@ -44,6 +44,8 @@ def _section(setting: Setting) -> str:
         rows.append(("option", _option(setting)))
     if setting.minimum:
         rows.append(("least", f"{setting.minimum:g}"))
+    if setting.read_at_start:
+        rows.append(("change", "needs a restart: not taken up by a reload"))
     return f"## {setting.key}\n\n{setting.help}\n\n{table(('', ''), rows)}"
 
 

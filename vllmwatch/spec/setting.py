@@ -38,8 +38,8 @@ class Setting:
     `help` is one sentence. `default` of None is worked out at the start; `default_help` then says how. `option` is
     the command-line option (None: not on the command line; a boolean's option also exists as `--no-…`). `choices`
     are the only texts allowed, where there are any; `minimum` is the least number allowed; an empty text is refused
-    unless it `may_be_empty`. A `secret` is masked wherever settings are shown. A name in seconds or bytes ends in its
-    unit.
+    unless it `may_be_empty`. A `secret` is masked wherever settings are shown. One that is `read_at_start` alone is
+    left as it was when the configuration is reloaded. A name in seconds or bytes ends in its unit.
     """
 
     key: str
@@ -52,6 +52,7 @@ class Setting:
     minimum: float = 0
     may_be_empty: bool = False
     secret: bool = False
+    read_at_start: bool = False
 
     def __post_init__(self) -> None:
         if not _KEY.fullmatch(self.key):
