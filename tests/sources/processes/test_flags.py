@@ -22,6 +22,10 @@ from vllmwatch.sources.processes.flags import read_flags
         ("--data-parallel-supervisor-port 9000", (8000,)),
         ("--port 8100 -dp 4 -dpm", (8100, 8101, 8102, 8103)),
         ("--port 8100 -dp=4 -dpl 2 --data_parallel_multi_port_external_lb", (8100, 8101)),
+        ("--port 65536", (8000,)),
+        ("--port 65534 -dp 4 -dpm", (65534, 65535)),
+        (f"--port {'9' * 5000}", (8000,)),
+        ("--port 8100 -dp 999999999 -dpm", tuple(range(8100, 8164))),
         ("--data-parallel-m --data-parallel-size-local=2 --data-parallel-size 8", (8000, 8001)),
     ],
 )

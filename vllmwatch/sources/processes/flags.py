@@ -5,6 +5,10 @@ from dataclasses import dataclass
 
 # The default of --port: vllm/entrypoints/openai/cli_args.py, the same since 0.1.
 DEFAULT_PORT = 8000
+# More ranks than a host has GPUs: any process may write what it likes on its command line.
+_MAX_LOCAL_RANKS = 64
+_MAX_DIGITS = 9
+_MAX_PORT = 65_535
 
 # The flags that say where a server listens, each with the shortest abbreviation that argparse still takes for it
 # (tried with the parser of 0.32), and whether a value follows.
@@ -50,7 +54,7 @@ class ServerFlags:
     def ports(self) -> tuple[int, ...]:
         """The ports on which metrics pages are served, one for each rank with a port of its own."""
         first = DEFAULT_PORT if self.port is None else self.port
-        return tuple(range(first, first + self.rank_count))
+        return tuple(range(first, min(first + self.rank_count, _MAX_PORT + 1)))
 
 
 def read_flags(arguments: tuple[str, ...], file_values: Mapping[str, str] | None = None) -> ServerFlags:
@@ -61,8 +65,9 @@ def read_flags(arguments: tuple[str, ...], file_values: Mapping[str, str] | None
     values = dict(file_values or {})
     values.update(_flags(arguments))
     multi_port = "data-parallel-multi-port-external-lb" in values
+    port = _number(values.get("port"))
     return ServerFlags(
-        port=_number(values.get("port")),
+        port=port if port is None or port <= _MAX_PORT else None,
         host=values.get("host") or None,
         uds=values.get("uds") or None,
         config_file=values.get("config"),
@@ -101,8 +106,10 @@ def _flags(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def _local_ranks(values: Mapping[str, str]) -> int:
     local = _number(values.get("data-parallel-size-local")) or _number(values.get("data-parallel-size"))
-    return max(1, local or 1)
+    return min(max(1, local or 1), _MAX_LOCAL_RANKS)
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.strip().isdecimal() else None
+    if text is None or not text.strip().isdecimal() or len(text) > _MAX_DIGITS:
+        return None
+    return int(text)
