@@ -13,7 +13,7 @@ import pytest
 from tests.certificates import Certificates
 from tests.servers import answering, closing_after, response, serving
 from vllmwatch.sources.target import Access, Origin, Target
-from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _redirected
+from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _host_field, _redirected
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
@@ -272,6 +272,10 @@ def test_a_redirect_with_unusual_characters_is_escaped() -> None:
     with serving(handle) as server:
         assert isinstance(fetch(server.url()), Fetched)
         assert server.requests[1].startswith(b"GET /a%20b%20%C3%A9 HTTP/1.1\r\n")
+
+
+def test_a_name_beyond_ascii_is_asked_for_in_its_ascii_form() -> None:
+    assert _host_field("user:secret@k\u00f6ln.example:8000") == "xn--kln-sna.example:8000"
 
 
 def test_another_path_of_the_same_server_can_be_asked() -> None:

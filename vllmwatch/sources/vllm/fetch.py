@@ -1,11 +1,6 @@
-"""One GET of a vLLM server's page, bounded in time, size and redirects; a failure is a value.
-
-urllib3 is used directly: requests, which stands on it, costs three times its processor time for a page of this size,
-which would break the budget of a scrape. It is imported here alone.
-"""
+"""One GET of a vLLM server's page, bounded in time, size and redirects; a failure is a value."""
 
 import contextlib
-import http.client
 import socket
 import ssl
 import time
@@ -13,20 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-import urllib3
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError, NameResolutionError, NewConnectionError, SSLError
-from urllib3.exceptions import TimeoutError as Urllib3TimeoutError
-from urllib3.response import BaseHTTPResponse
-
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.access import authorization, tls_context
 from vllmwatch.sources.vllm.body import as_utf8, is_openmetrics, unpacker
+from vllmwatch.sources.vllm.connection import Connection, Head
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
 _ACCEPT = "text/plain;version=0.0.4;q=1,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
-_CHUNK_BYTES = 1 << 16
+_MOST_REDIRECT_BODY_BYTES = 1 << 16
 _OK = 200
 _PORTS = {"http": 80, "https": 443}
 # What an address may have unchanged; the rest is percent-encoded.
@@ -74,7 +64,7 @@ class Fetcher:
         self._target = target
         self._limits = limits
         self._clock = clock
-        self._connection: HTTPConnection | None = None
+        self._connection: Connection | None = None
         self._tls: ssl.SSLContext | None = None
         self._aborted = False
         self._secrets: tuple[str, ...] = ()
@@ -109,11 +99,10 @@ class Fetcher:
         """End the fetch under way from another thread."""
         self._aborted = True
         connection = self._connection
-        sock = connection.sock if connection is not None else None
-        if sock is not None:
+        if connection is not None:
             # An error here says that it is closed already, which is what was wanted.
             with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
+                connection.interrupt()
 
     def close(self) -> None:
         """Close the connection; the next fetch opens a new one."""
@@ -124,95 +113,86 @@ class Fetcher:
     def _follow(self, url: str, deadline: float) -> tuple[bytes, str, bool]:
         seen = {url}
         for _ in range(self._limits.redirects + 1):
-            response = self._request(url, deadline)
-            if response.status not in _REDIRECTS:
-                return self._read(response, deadline)
-            location = _redirected(url, response.headers.get("Location", ""))
-            self._finish(response)
+            connection, head = self._get(url, deadline)
+            if head.status not in _REDIRECTS:
+                return self._read(connection, head, deadline)
+            location = _redirected(url, head.fields.get("location", ""))
+            self._finish(connection, head, deadline)
             if location in seen:
                 raise RefusedError(Reason.REDIRECT, f"{_shown(url)} redirects in a loop")
             seen.add(location)
             url = location
         raise RefusedError(Reason.REDIRECT, f"more than {self._limits.redirects} redirects in a row")
 
-    def _request(self, url: str, deadline: float) -> BaseHTTPResponse:
+    def _get(self, url: str, deadline: float) -> tuple[Connection, Head]:
         parts = urlsplit(url)
-        path = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_URL_CHARACTERS)
+        target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_URL_CHARACTERS)
         access = authorization(self._target.access)
         self._secrets = access.secrets
-        headers = {
+        fields = {
+            "Host": _host_field(parts.netloc),
             "Accept": _ACCEPT,
             "Accept-Encoding": "gzip, identity",
             "User-Agent": "vllmwatch",
             **access.headers,
         }
-        reused = self._connection is not None and self._connection.is_connected
-        try:
-            return self._send(path, headers, deadline)
-        except (HTTPError, OSError):
-            # A kept-open connection may have been closed by the server in the meantime.
-            if not reused or self._aborted or self._clock() >= deadline:
-                raise
-            self.close()
-            return self._send(path, headers, deadline)
+        kept = self._connection
+        if kept is not None and kept.is_usable():
+            try:
+                return kept, kept.get(target, fields, deadline)
+            except OSError:
+                # The server may have closed it at the very moment.
+                if self._aborted or self._clock() >= deadline:
+                    raise
+        self.close()
+        self._connection = connection = self._connect()
+        connection.open(deadline)
+        return connection, connection.get(target, fields, deadline)
 
-    def _send(self, path: str, headers: dict[str, str], deadline: float) -> BaseHTTPResponse:
-        remaining = deadline - self._clock()
-        if remaining <= 0:
-            raise TimeoutError("no time was left")
-        if self._connection is not None and not self._connection.is_connected:
-            self.close()
-        connection = self._connection or self._connect()
-        self._connection = connection
-        connection.timeout = remaining
-        if connection.sock is not None:
-            connection.sock.settimeout(remaining)
-        connection.request("GET", path, headers=headers, preload_content=False, decode_content=False)
-        return connection.getresponse()
-
-    def _connect(self) -> HTTPConnection:
+    def _connect(self) -> Connection:
         parts = urlsplit(self._target.url)
-        host = parts.hostname or ""
-        if parts.scheme == "https":
-            if self._tls is None:
-                self._tls = tls_context(self._target.access)
-            return HTTPSConnection(host, parts.port or _PORTS["https"], ssl_context=self._tls)
-        return HTTPConnection(host, parts.port or _PORTS["http"])
+        if parts.scheme == "https" and self._tls is None:
+            self._tls = tls_context(self._target.access)
+        return Connection(parts.hostname or "", parts.port or _PORTS[parts.scheme], self._tls, self._clock)
 
-    def _read(self, response: BaseHTTPResponse, deadline: float) -> tuple[bytes, str, bool]:
-        if response.status != _OK:
+    def _read(self, connection: Connection, head: Head, deadline: float) -> tuple[bytes, str, bool]:
+        if head.status != _OK:
             self.close()
-            reason = Reason.UNAUTHORIZED if response.status in _REFUSALS else Reason.HTTP_STATUS
-            raise RefusedError(reason, f"HTTP {response.status} {response.reason or ''}".rstrip())
-        unpack = unpacker(response.headers.get("Content-Encoding", ""), self._limits.body_bytes)
-        chunks: list[bytes] = []
+            reason = Reason.UNAUTHORIZED if head.status in _REFUSALS else Reason.HTTP_STATUS
+            raise RefusedError(reason, f"HTTP {head.status} {head.reason}".rstrip())
+        unpack = unpacker(head.fields.get("content-encoding", ""), self._limits.body_bytes)
+        pieces: list[bytes] = []
         size = 0
         complete = True
         try:
-            while chunk := response.read1(_CHUNK_BYTES):
-                unpacked = unpack.unpack(chunk)
+            for piece in connection.body(head, deadline):
+                unpacked = unpack.unpack(piece)
                 size += len(unpacked)
                 if size > self._limits.body_bytes:
                     raise RefusedError(Reason.TOO_LARGE, f"the body is over {self._limits.body_bytes} bytes")
-                chunks.append(unpacked)
-                if self._clock() >= deadline:
-                    raise TimeoutError(f"{size} bytes came before the deadline")
-        except (HTTPError, ConnectionError) as error:
-            if isinstance(error, Urllib3TimeoutError) or self._aborted:
+                pieces.append(unpacked)
+        except (ConnectionError, ssl.SSLError):
+            if self._aborted:
                 raise
             complete = False
         complete = complete and unpack.ended
-        if not complete or response.headers.get("Connection", "").lower() == "close":
+        if not complete:
             self.close()
-        return b"".join(chunks), response.headers.get("Content-Type", "").lower(), complete
+        return b"".join(pieces), head.fields.get("content-type", "").lower(), complete
 
-    def _finish(self, response: BaseHTTPResponse) -> None:
+    def _finish(self, connection: Connection, head: Head, deadline: float) -> None:
         """Read away a redirect's short body, so that the connection can be used again."""
-        length = response.headers.get("Content-Length", "")
-        if length.isascii() and length.isdigit() and int(length) < _CHUNK_BYTES:
-            response.read()
-        else:
-            self.close()
+        size = 0
+        try:
+            for piece in connection.body(head, deadline):
+                size += len(piece)
+                if size > _MOST_REDIRECT_BODY_BYTES:
+                    break
+            else:
+                return
+        except ConnectionError:
+            pass  # where it leads to is known all the same
+        self.close()
 
 
 def _redirected(url: str, location: str) -> str:
@@ -233,6 +213,14 @@ def _place(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
+def _host_field(netloc: str) -> str:
+    host = netloc.rpartition("@")[2]
+    if host.isascii():
+        return host
+    name, colon, port = host.partition(":")
+    return name.encode("idna").decode("ascii") + colon + port
+
+
 def _shown(url: str) -> str:
     """Return an address for people, without the query, which may hold a secret."""
     return url.partition("?")[0]
@@ -241,30 +229,18 @@ def _shown(url: str) -> str:
 def _explain(error: Exception) -> tuple[Reason, str]:
     if isinstance(error, RefusedError):
         return error.reason, error.detail
-    causes = _causes(error)
-    for kinds, reason in _EXPLANATIONS:
-        for cause in causes:
-            if isinstance(cause, kinds):
-                return reason, f"{type(cause).__name__}: {cause}"
+    for kind, reason in _EXPLANATIONS:
+        if isinstance(error, kind):
+            return reason, f"{type(error).__name__}: {error}"
     return Reason.INTERNAL, type(error).__name__
 
 
-_EXPLANATIONS: tuple[tuple[tuple[type[BaseException], ...], Reason], ...] = (
-    ((NameResolutionError, socket.gaierror), Reason.UNRESOLVED),
-    ((SSLError, ssl.SSLError), Reason.TLS),
-    ((ConnectionRefusedError,), Reason.REFUSED),
-    ((TimeoutError, Urllib3TimeoutError), Reason.TIMEOUT),
-    ((ConnectionError, urllib3.exceptions.ProtocolError, http.client.HTTPException), Reason.CLOSED),
-    ((NewConnectionError, OSError), Reason.UNREACHABLE),
-    ((HTTPError,), Reason.CLOSED),
+# The first that fits: several of these are OSErrors.
+_EXPLANATIONS: tuple[tuple[type[Exception], Reason], ...] = (
+    (socket.gaierror, Reason.UNRESOLVED),
+    (TimeoutError, Reason.TIMEOUT),
+    (ssl.SSLError, Reason.TLS),
+    (ConnectionRefusedError, Reason.REFUSED),
+    (ConnectionError, Reason.CLOSED),
+    (OSError, Reason.UNREACHABLE),
 )
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    """Return an error and what led to it, the outermost first."""
-    found: list[BaseException] = []
-    current: BaseException | None = error
-    while current is not None and current not in found:
-        found.append(current)
-        current = current.__cause__ or current.__context__
-    return found
