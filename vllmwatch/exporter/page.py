@@ -11,7 +11,7 @@ from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.family import Families
 from vllmwatch.exporter.gpu import add_gpus
 from vllmwatch.exporter.targets import add_targets
-from vllmwatch.exporter.vllm.merge import merge
+from vllmwatch.exporter.vllm.merge import Merger
 from vllmwatch.sources.own_process import own_usage
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -33,7 +33,7 @@ class PageWriter:
         self._node = node
         self._started_at_seconds = started_at_seconds
         self._lock = threading.Lock()
-        self._kinds: dict[str, str] = {}
+        self._merger = Merger()
         self._families = Families(METRICS)
 
     def write(self, collection: Collection, config: ConfigState) -> bytes:
@@ -42,8 +42,7 @@ class PageWriter:
             return self._write(collection, config)
 
     def _write(self, collection: Collection, config: ConfigState) -> bytes:
-        merged = merge([sample.page for sample in collection.targets if sample.page is not None], self._kinds)
-        self._kinds = merged.kinds
+        merged = self._merger.merge([sample.page for sample in collection.targets if sample.page is not None])
         lost = iter(merged.conflicts)
         conflicts = [next(lost) if sample.page is not None else 0 for sample in collection.targets]
         families = self._families

@@ -6,8 +6,19 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as read_text
 
-from tests.exporter.vllm.pages import RECORDED, Series, samples_of, text_of, translate, type_of, values
-from vllmwatch.exporter.vllm.merge import merge
+from tests.exporter.vllm.pages import (
+    RECORDED,
+    Series,
+    fetched,
+    samples_of,
+    text_of,
+    translate,
+    translator,
+    type_of,
+    values,
+)
+from vllmwatch.exporter.vllm.merge import Merger, merge
+from vllmwatch.exporter.vllm.translator import TranslatedPage
 
 PAGES = sorted(RECORDED.glob("*.prom"))
 
@@ -93,6 +104,41 @@ def test_a_type_stays_with_a_family_from_scrape_to_scrape() -> None:
     kinds = merge([one, other], {}).kinds
     assert merge([other, one], kinds).conflicts == [1, 0]
     assert merge([other], merge([other], kinds).kinds).conflicts == [0]
+
+
+def test_what_was_decided_serves_page_after_page() -> None:
+    page = (
+        "# HELP vllm:num_requests_running 100% busy: %s.\n# TYPE vllm:num_requests_running gauge\n"
+        'vllm:num_requests_running{model_name="50%b"} {0}\n# TYPE odd counter\nodd_total {1}\n'
+    )
+    more = page + 'odd_total{kind="new"} 7\n'
+    one, other = translator(server="a:1"), translator(server="b:1")
+    merger = Merger()
+    for number, (first, second) in enumerate([(page, page), (page, page), (more, page), (more, more), (page, page)]):
+        pages = []
+        for told, text in ((one, first), (other, second)):
+            moved = text.replace("{0}", str(number)).replace("{1}", str(number * 2.5))
+            translated = told.translate(fetched(moved))
+            assert isinstance(translated, TranslatedPage)
+            pages.append(translated)
+        order = pages if number != 1 else pages[::-1]
+        merged = merger.merge(order)
+        expected = merge(order, {})
+        assert merged.chunks == expected.chunks
+        assert merged.conflicts == [0, 0]
+        found = samples_of(b"".join(merged.chunks).decode())
+        assert {value for (name, labels), value in found.items() if name == "vllm:num_requests_running"} == {number}
+        assert b"# HELP vllm:num_requests_running 100% busy: %s.\n" in b"".join(merged.chunks)
+        assert len(found) == 4 + (first, second).count(more)
+
+
+def test_a_type_that_was_kept_out_comes_in_once_the_other_is_gone() -> None:
+    one = translate("# TYPE odd gauge\nodd 1\n", server="a:1")
+    other = translate("# TYPE odd counter\nodd 2\n", server="b:1")
+    merger = Merger()
+    conflicts = [merger.merge(pages).conflicts for pages in ([one, other], [one, other], [other], [other], [other])]
+    assert conflicts == [[0, 1], [0, 1], [1], [0], [0]]
+    assert merger.merge([]).chunks == [b""]
 
 
 def test_an_untyped_family_joins_a_plain_type_and_no_histogram() -> None:

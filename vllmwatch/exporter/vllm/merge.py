@@ -1,9 +1,10 @@
 """The pages of all targets as one: each family once, HELP and TYPE once, all its samples together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 
-from vllmwatch.exporter.vllm.plan import PlannedFamily
+from vllmwatch.exporter.vllm.plan import PagePlan, PlannedFamily, picker
 from vllmwatch.exporter.vllm.translator import TranslatedPage
 
 _UNTYPED = "untyped"
@@ -14,7 +15,15 @@ _DERIVED: dict[str, tuple[str, ...]] = {"histogram": ("_bucket", "_sum", "_count
 class _MergedFamily:
     kind: str
     help: bytes
-    texts: list[bytes] = field(default_factory=list)
+    templates: list[bytes] = field(default_factory=list)
+    picks: list[int] = field(default_factory=list)
+
+    def text(self, name: str) -> bytes:
+        """Return HELP, TYPE, and the sample lines with `%b` where values go."""
+        encoded = name.encode()
+        help_line = b"# HELP %b %b\n" % (encoded, self.help) if self.help else b""
+        type_line = b"# TYPE %b %b\n" % (encoded, self.kind.encode())
+        return (help_line + type_line).replace(b"%", b"%%") + b"".join(self.templates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,36 +71,74 @@ def _agree(merged: _MergedFamily, family: PlannedFamily) -> bool:
     return True
 
 
-def _add(table: _Table, page: TranslatedPage, family: PlannedFamily) -> int:
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The merged text of pages with these plans, with `%b` where values go, and which value goes where."""
+
+    plans: list[PagePlan]
+    template: bytes
+    pick: Callable[[Sequence[bytes]], tuple[bytes, ...]]
+    conflicts: list[int]
+    kinds: dict[str, str]
+
+    def write(self, pages: Sequence[TranslatedPage]) -> Merged:
+        values = list(chain.from_iterable([page.values for page in pages]))
+        return Merged([self.template % self.pick(values)], self.conflicts, self.kinds)
+
+
+def _lay_out(plans: list[PagePlan], kinds_before: dict[str, str]) -> _Layout:
+    present = {family.name for plan in plans for family in plan.families}
+    table = _Table({name: kind for name, kind in kinds_before.items() if name in present})
+    conflicts = [0] * len(plans)
+    # Where each page's values begin among those of all pages.
+    begins = list(accumulate((plan.facts.samples for plan in plans), initial=0))
+    # A page that says no types must not take a name from those that do.
+    for typed in (True, False):
+        for number, plan in enumerate(plans):
+            for family in plan.families:
+                if (family.kind != _UNTYPED) is typed:
+                    conflicts[number] += _add(table, family, begins[number])
+    picks = [number for merged in table.families.values() for number in merged.picks]
+    template = b"".join([merged.text(name) for name, merged in table.families.items()])
+    kinds = {name: merged.kind for name, merged in table.families.items()}
+    return _Layout(plans, template, picker(picks), conflicts, kinds)
+
+
+def _add(table: _Table, family: PlannedFamily, begin: int) -> int:
     """Add a page's family to the table; returns how many samples its type costs it."""
-    values = tuple(page.values[family.slots])
+    places = range(begin + family.slots.start, begin + family.slots.stop)
     merged = table.accept(family)
     if merged is None:
-        return len(values)
-    merged.texts.append(family.template % values)
+        return len(places)
+    merged.templates.append(family.template)
+    merged.picks.extend(places)
     return 0
 
 
-def merge(pages: Sequence[TranslatedPage], kinds_before: dict[str, str]) -> Merged:
-    """Merge pages in the order given.
+class Merger:
+    """Merges the pages of scrape after scrape, in the order given.
 
     Of a family that pages give different types, those of the type that came first stay, and keep it from one merge
-    to the next; the others are left out and counted.
+    to the next; the others are left out and counted. What was decided stays while all pages have the series that they
+    had.
     """
-    present = {family.name for page in pages for family in page.plan.families}
-    table = _Table({name: kind for name, kind in kinds_before.items() if name in present})
-    conflicts = [0] * len(pages)
-    # A page that says no types must not take a name from those that do.
-    for typed in (True, False):
-        for number, page in enumerate(pages):
-            for family in page.plan.families:
-                if (family.kind != _UNTYPED) is typed:
-                    conflicts[number] += _add(table, page, family)
-    chunks: list[bytes] = []
-    for name, merged in table.families.items():
-        encoded = name.encode()
-        if merged.help:
-            chunks.append(b"# HELP %b %b\n" % (encoded, merged.help))
-        chunks.append(b"# TYPE %b %b\n" % (encoded, merged.kind.encode()))
-        chunks.extend(merged.texts)
-    return Merged(chunks, conflicts, {name: merged.kind for name, merged in table.families.items()})
+
+    def __init__(self, kinds_before: dict[str, str] | None = None) -> None:
+        self._kinds = kinds_before or {}
+        self._layout: _Layout | None = None
+
+    def merge(self, pages: Sequence[TranslatedPage]) -> Merged:
+        """Merge pages; each is taken at once."""
+        plans = [page.plan for page in pages]
+        layout = self._layout
+        if layout is None or layout.plans != plans:
+            layout = _lay_out(plans, self._kinds)
+            # Types that changed hands may let in next time what they kept out now.
+            self._layout = layout if layout.kinds == self._kinds else None
+            self._kinds = layout.kinds
+        return layout.write(pages)
+
+
+def merge(pages: Sequence[TranslatedPage], kinds_before: dict[str, str]) -> Merged:
+    """Merge pages once, as `Merger` does."""
+    return Merger(kinds_before).merge(pages)

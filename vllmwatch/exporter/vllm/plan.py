@@ -67,7 +67,7 @@ class PagePlan:
     ) -> None:
         self.families = families
         self.facts = facts
-        self._pick = _picker([item.line for item in kept])
+        self._pick = picker([item.line for item in kept])
         self._trailing = not all(item.sample.bare for item in kept)
         self._sentinels = [(slot, item.unknown) for slot, item in enumerate(kept) if item.unknown is not None]
         self._keys, self._exact = _keys_of(draft, unknown_lines)
@@ -80,7 +80,7 @@ class PagePlan:
             return None
         # What stays of each line, whole where it does not begin as it did, which shows in the sum.
         rests = list(map(bytes.removeprefix, lines, self._keys))
-        if sum(map(len, rests)) + self._fixed_bytes != len(body):
+        if len(b"".join(rests)) + self._fixed_bytes != len(body):
             return None
         if any(lines[number] != text for number, text in self._exact):
             return None
@@ -94,11 +94,11 @@ class PagePlan:
         return values
 
 
-def _picker(numbers: Sequence[int]) -> Callable[[list[bytes]], tuple[bytes, ...]]:
-    """Return what picks these lines out of a page, as a tuple however many they are."""
+def picker(numbers: Sequence[int]) -> Callable[[Sequence[bytes]], tuple[bytes, ...]]:
+    """Return what picks the texts at these places out of many, as a tuple however few they are."""
     if len(numbers) > 1:
         return itemgetter(*numbers)
-    return lambda lines: tuple(lines[number] for number in numbers)
+    return lambda texts: tuple(texts[number] for number in numbers)
 
 
 @dataclass(frozen=True, slots=True)
