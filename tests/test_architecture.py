@@ -30,11 +30,8 @@ LIBRARIES: dict[str, frozenset[str]] = {
     "render": frozenset({"grafanalib", "yaml"}),
     "sinks": frozenset({"requests"}),
     "config": frozenset({"pydantic", "pydantic_settings", "yaml"}),
-    "sources": frozenset({"pynvml", "requests", "urllib3", "psutil", "yaml"}),
+    "sources": frozenset({"pynvml", "requests", "psutil", "yaml"}),
 }
-
-# urllib3 is used directly in one file alone, where the cost of requests would break the budget of a scrape.
-URLLIB3_HOME = PACKAGE / "sources" / "vllm" / "fetch.py"
 
 # `render` does not see `sources`: rules and boards render on a laptop without NVML.
 FORBIDDEN: frozenset[tuple[str, str]] = frozenset({("render", "sources")})
@@ -91,7 +88,6 @@ def test_imports_point_down_and_libraries_stay_home(path: Path) -> None:
             assert other != "config" or part in CONFIG_READERS, f"{part} reads config"
         elif top not in sys.stdlib_module_names:
             assert top in LIBRARIES.get(part, frozenset()), f"{top} has no home in {part}"
-            assert top != "urllib3" or path == URLLIB3_HOME, "urllib3 has one home"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -105,9 +105,8 @@ class Watch:
 
     def close(self) -> None:
         """End what is under way and close the connections to the target."""
-        for fetcher in (self._fetcher, self._version_fetcher):
-            fetcher.abort()
-            fetcher.close()
+        self._fetcher.end()
+        self._version_fetcher.end()
 
     def _without_page(self, reason: Reason, detail: str, duration_seconds: float | None = None) -> TargetSample:
         return TargetSample(self.target, self.facts, None, reason, detail, duration_seconds)

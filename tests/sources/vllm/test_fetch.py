@@ -13,7 +13,7 @@ import pytest
 from tests.certificates import Certificates
 from tests.servers import answering, closing_after, response, serving
 from vllmwatch.sources.target import Access, Origin, Target
-from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _host_field, _redirected
+from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _redirected
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
@@ -274,10 +274,6 @@ def test_a_redirect_with_unusual_characters_is_escaped() -> None:
         assert server.requests[1].startswith(b"GET /a%20b%20%C3%A9 HTTP/1.1\r\n")
 
 
-def test_a_name_beyond_ascii_is_asked_for_in_its_ascii_form() -> None:
-    assert _host_field("user:secret@k\u00f6ln.example:8000") == "xn--kln-sna.example:8000"
-
-
 def test_another_path_of_the_same_server_can_be_asked() -> None:
     with serving(answering(response(PAGE))) as server:
         one = fetcher(server.url("/vllm/metrics"))
@@ -377,3 +373,27 @@ def test_queries_stay_out_of_what_is_said_of_redirects() -> None:
         result = fetch(server.url("/metrics?key=s3cret"))
     assert isinstance(result, Failure)
     assert "s3cret" not in result.detail
+
+
+def test_after_the_end_nothing_is_fetched_and_nothing_stays_open() -> None:
+    begun = threading.Event()
+
+    def handle(connection: socket.socket, _request: bytes) -> None:
+        begun.set()
+        time.sleep(0.5)
+        connection.sendall(response(PAGE))
+
+    with serving(handle) as server:
+        one = fetcher(server.url())
+        results: list[Fetched | Failure] = []
+        thread = threading.Thread(target=lambda: results.append(one.fetch(time.monotonic() + 10)))
+        thread.start()
+        begun.wait(5)
+        started = time.monotonic()
+        one.end()
+        thread.join(5)
+        assert time.monotonic() - started < 0.4
+        assert reason(results[0]) is Reason.TIMEOUT
+        assert reason(one.fetch(time.monotonic() + 10)) is Reason.TIMEOUT
+        assert server.connections == 1
+        assert one._connection is None

@@ -1,22 +1,28 @@
-"""One GET of a vLLM server's page, bounded in time, size and redirects; a failure is a value."""
+"""One GET of a vLLM server's page, bounded in time, size and redirects; a failure is a value.
+
+The standard library's client is used. requests and urllib3, which stand on it, cost about six and one and a half times
+as much processor time for a page of this size; docs/performance.md has the figures.
+"""
 
 import contextlib
+import select
 import socket
 import ssl
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from urllib.parse import quote, urljoin, urlsplit
 
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.access import authorization, tls_context
 from vllmwatch.sources.vllm.body import as_utf8, is_openmetrics, unpacker
-from vllmwatch.sources.vllm.connection import Connection, Head
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
 _ACCEPT = "text/plain;version=0.0.4;q=1,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
-_MOST_REDIRECT_BODY_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 16
 _OK = 200
 _PORTS = {"http": 80, "https": 443}
 # What an address may have unchanged; the rest is percent-encoded.
@@ -56,21 +62,30 @@ class Failure:
 class Fetcher:
     """Fetches from one target over one kept-open connection.
 
-    One fetch at a time. `abort` may be called from another thread: it ends the fetch under way, whatever it waits
-    for. The clock is monotonic, in seconds.
+    One fetch at a time. `abort` and `end` may be called from another thread: both end the fetch under way, whatever it
+    waits for; after `end` there is no other. The clock is monotonic, in seconds.
     """
 
     def __init__(self, target: Target, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._target = target
         self._limits = limits
         self._clock = clock
-        self._connection: Connection | None = None
+        self._connection: HTTPConnection | None = None
         self._tls: ssl.SSLContext | None = None
         self._aborted = False
+        self._ended = False
+        self._fetching = threading.Lock()
         self._secrets: tuple[str, ...] = ()
 
     def fetch(self, deadline: float, path: str | None = None) -> Fetched | Failure:
         """Fetch the target's page, or another path of the same server, before the deadline."""
+        with self._fetching:
+            result = self._fetch(deadline, path)
+        if self._ended:
+            self._close_if_idle()
+        return result
+
+    def _fetch(self, deadline: float, path: str | None) -> Fetched | Failure:
         started = self._clock()
         self._aborted = False
         url = self._target.url if path is None else urljoin(self._target.url, path)
@@ -99,10 +114,22 @@ class Fetcher:
         """End the fetch under way from another thread."""
         self._aborted = True
         connection = self._connection
-        if connection is not None:
+        sock = connection.sock if connection is not None else None
+        if sock is not None:
             # An error here says that it is closed already, which is what was wanted.
             with contextlib.suppress(OSError):
-                connection.interrupt()
+                sock.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        """End the fetch under way and refuse all others; the connection is closed as soon as nobody uses it."""
+        self._ended = True
+        self.abort()
+        self._close_if_idle()
+
+    def _close_if_idle(self) -> None:
+        if self._fetching.acquire(blocking=False):
+            self.close()
+            self._fetching.release()
 
     def close(self) -> None:
         """Close the connection; the next fetch opens a new one."""
@@ -113,86 +140,120 @@ class Fetcher:
     def _follow(self, url: str, deadline: float) -> tuple[bytes, str, bool]:
         seen = {url}
         for _ in range(self._limits.redirects + 1):
-            connection, head = self._get(url, deadline)
-            if head.status not in _REDIRECTS:
-                return self._read(connection, head, deadline)
-            location = _redirected(url, head.fields.get("location", ""))
-            self._finish(connection, head, deadline)
+            response = self._request(url, deadline)
+            if response.status not in _REDIRECTS:
+                return self._read(response, deadline)
+            location = _redirected(url, response.headers.get("Location", ""))
+            self._finish(response)
             if location in seen:
                 raise RefusedError(Reason.REDIRECT, f"{_shown(url)} redirects in a loop")
             seen.add(location)
             url = location
         raise RefusedError(Reason.REDIRECT, f"more than {self._limits.redirects} redirects in a row")
 
-    def _get(self, url: str, deadline: float) -> tuple[Connection, Head]:
+    def _request(self, url: str, deadline: float) -> HTTPResponse:
         parts = urlsplit(url)
-        target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_URL_CHARACTERS)
+        path = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_URL_CHARACTERS)
         access = authorization(self._target.access)
         self._secrets = access.secrets
-        fields = {
-            "Host": _host_field(parts.netloc),
+        headers = {
             "Accept": _ACCEPT,
             "Accept-Encoding": "gzip, identity",
             "User-Agent": "vllmwatch",
             **access.headers,
         }
-        kept = self._connection
-        if kept is not None and kept.is_usable():
-            try:
-                return kept, kept.get(target, fields, deadline)
-            except OSError:
-                # The server may have closed it at the very moment.
-                if self._aborted or self._clock() >= deadline:
-                    raise
-        self.close()
-        self._connection = connection = self._connect()
-        connection.open(deadline)
-        return connection, connection.get(target, fields, deadline)
-
-    def _connect(self) -> Connection:
-        parts = urlsplit(self._target.url)
-        if parts.scheme == "https" and self._tls is None:
-            self._tls = tls_context(self._target.access)
-        return Connection(parts.hostname or "", parts.port or _PORTS[parts.scheme], self._tls, self._clock)
-
-    def _read(self, connection: Connection, head: Head, deadline: float) -> tuple[bytes, str, bool]:
-        if head.status != _OK:
+        if self._connection is not None and not _is_quiet(self._connection):
             self.close()
-            reason = Reason.UNAUTHORIZED if head.status in _REFUSALS else Reason.HTTP_STATUS
-            raise RefusedError(reason, f"HTTP {head.status} {head.reason}".rstrip())
-        unpack = unpacker(head.fields.get("content-encoding", ""), self._limits.body_bytes)
-        pieces: list[bytes] = []
+        reused = self._connection is not None
+        try:
+            return self._send(path, headers, deadline)
+        except (HTTPException, ConnectionError):
+            # A kept-open connection may have been closed by the server in the meantime.
+            if not reused or self._aborted or self._clock() >= deadline:
+                raise
+            self.close()
+            return self._send(path, headers, deadline)
+
+    def _send(self, path: str, headers: dict[str, str], deadline: float) -> HTTPResponse:
+        remaining = deadline - self._clock()
+        if remaining <= 0 or self._aborted or self._ended:
+            raise TimeoutError("no time was left")
+        connection = self._connection or self._connect()
+        self._connection = connection
+        connection.timeout = remaining
+        if connection.sock is not None:
+            connection.sock.settimeout(remaining)
+        connection.request("GET", path, headers=headers)
+        return connection.getresponse()
+
+    def _connect(self) -> HTTPConnection:
+        parts = urlsplit(self._target.url)
+        host = parts.hostname or ""
+        if parts.scheme == "https":
+            if self._tls is None:
+                self._tls = tls_context(self._target.access)
+            return HTTPSConnection(host, parts.port or _PORTS["https"], context=self._tls)
+        return HTTPConnection(host, parts.port or _PORTS["http"])
+
+    def _read(self, response: HTTPResponse, deadline: float) -> tuple[bytes, str, bool]:
+        if response.status != _OK:
+            self.close()
+            reason = Reason.UNAUTHORIZED if response.status in _REFUSALS else Reason.HTTP_STATUS
+            raise RefusedError(reason, f"HTTP {response.status} {response.reason or ''}".rstrip())
+        unpack = unpacker(response.headers.get("Content-Encoding", ""), self._limits.body_bytes)
+        chunks: list[bytes] = []
         size = 0
         complete = True
         try:
-            for piece in connection.body(head, deadline):
-                unpacked = unpack.unpack(piece)
+            for chunk in _pieces(response):
+                unpacked = unpack.unpack(chunk)
                 size += len(unpacked)
                 if size > self._limits.body_bytes:
                     raise RefusedError(Reason.TOO_LARGE, f"the body is over {self._limits.body_bytes} bytes")
-                pieces.append(unpacked)
-        except (ConnectionError, ssl.SSLError):
+                chunks.append(unpacked)
+                if self._clock() >= deadline:
+                    raise TimeoutError(f"{size} bytes came before the deadline")
+        except (HTTPException, ConnectionError):
             if self._aborted:
                 raise
             complete = False
         complete = complete and unpack.ended
-        if not complete:
+        response.close()
+        if not complete or response.will_close:
             self.close()
-        return b"".join(pieces), head.fields.get("content-type", "").lower(), complete
+        return b"".join(chunks), response.headers.get("Content-Type", "").lower(), complete
 
-    def _finish(self, connection: Connection, head: Head, deadline: float) -> None:
+    def _finish(self, response: HTTPResponse) -> None:
         """Read away a redirect's short body, so that the connection can be used again."""
-        size = 0
-        try:
-            for piece in connection.body(head, deadline):
-                size += len(piece)
-                if size > _MOST_REDIRECT_BODY_BYTES:
-                    break
-            else:
-                return
-        except ConnectionError:
-            pass  # where it leads to is known all the same
-        self.close()
+        length = response.headers.get("Content-Length", "")
+        if length.isascii() and length.isdigit() and int(length) < _CHUNK_BYTES:
+            response.read()
+            response.close()
+        else:
+            self.close()
+
+
+def _is_quiet(connection: HTTPConnection) -> bool:
+    """Whether a kept-open connection can be used: the server has neither closed it nor said anything unasked."""
+    if connection.sock is None:
+        return False
+    poll = select.poll()
+    poll.register(connection.sock, select.POLLIN)
+    return not poll.poll(0)
+
+
+def _pieces(response: HTTPResponse) -> Iterator[bytes]:
+    """Yield a body as it comes; raises IncompleteRead where it ends before the length that was announced."""
+    left = response.length
+    while left is None or left > 0:
+        piece = response.read1(_CHUNK_BYTES if left is None else min(left, _CHUNK_BYTES))
+        if not piece:
+            if left is not None:
+                raise IncompleteRead(b"", left)
+            return
+        if left is not None:
+            left -= len(piece)
+        yield piece
 
 
 def _redirected(url: str, location: str) -> str:
@@ -213,14 +274,6 @@ def _place(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
-def _host_field(netloc: str) -> str:
-    host = netloc.rpartition("@")[2]
-    if host.isascii():
-        return host
-    name, colon, port = host.partition(":")
-    return name.encode("idna").decode("ascii") + colon + port
-
-
 def _shown(url: str) -> str:
     """Return an address for people, without the query, which may hold a secret."""
     return url.partition("?")[0]
@@ -229,18 +282,18 @@ def _shown(url: str) -> str:
 def _explain(error: Exception) -> tuple[Reason, str]:
     if isinstance(error, RefusedError):
         return error.reason, error.detail
-    for kind, reason in _EXPLANATIONS:
-        if isinstance(error, kind):
+    for kinds, reason in _EXPLANATIONS:
+        if isinstance(error, kinds):
             return reason, f"{type(error).__name__}: {error}"
     return Reason.INTERNAL, type(error).__name__
 
 
-# The first that fits: several of these are OSErrors.
-_EXPLANATIONS: tuple[tuple[type[Exception], Reason], ...] = (
-    (socket.gaierror, Reason.UNRESOLVED),
-    (TimeoutError, Reason.TIMEOUT),
-    (ssl.SSLError, Reason.TLS),
-    (ConnectionRefusedError, Reason.REFUSED),
-    (ConnectionError, Reason.CLOSED),
-    (OSError, Reason.UNREACHABLE),
+_EXPLANATIONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (
+    # UnicodeError: a name that no host can have.
+    ((socket.gaierror, UnicodeError), Reason.UNRESOLVED),
+    ((ssl.SSLError,), Reason.TLS),
+    ((ConnectionRefusedError,), Reason.REFUSED),
+    ((TimeoutError,), Reason.TIMEOUT),
+    ((ConnectionError, HTTPException), Reason.CLOSED),
+    ((OSError,), Reason.UNREACHABLE),
 )
