@@ -1,4 +1,4 @@
-"""The catalogue of vLLM's metrics against pages that real releases wrote."""
+"""The catalogue of vLLM's metrics against pages that real releases wrote, or that their own metrics code printed."""
 
 import re
 from collections import Counter
@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from vllmwatch.catalog.vllm import METRICS, prefixes, router
-from vllmwatch.spec.upstream import NEWEST, Name, UpstreamKind, UpstreamMetric, Version
+from vllmwatch.spec.upstream import NEWEST, Name, Scope, UpstreamKind, UpstreamMetric, Version
 
 PAGES = sorted((Path(__file__).parents[1] / "data" / "vllm").glob("*.prom"))
 VERSIONS = sorted({path.name.split("_")[1] for path in PAGES})
+# Releases of which there is a page of the V0 engine in one process, where families without samples stand too.
+WITH_V0_PAGE = {"0.4.3", "0.5.5", "0.6.3", "0.7.3", "0.8.2"}
 TYPE = re.compile(r"^# TYPE (\S+) (\S+)$", re.MULTILINE)
 NAMES: dict[str, list[tuple[Name, UpstreamMetric]]] = {}
 for _metric in METRICS:
@@ -58,7 +60,7 @@ def test_what_is_said_to_be_always_there_is_on_a_real_page_of_that_release(versi
         metric.name
         for metric in METRICS
         if not metric.condition
-        and "(V0 engine" not in metric.help
+        and ("(V0 engine" not in metric.help or version in WITH_V0_PAGE)
         and any(True for _ in metric.existed_in(Version.parse(version)))
         and not any(name.name in seen for name in metric.existed_in(Version.parse(version)))
     ]
@@ -91,16 +93,32 @@ def test_canonical_names_stand_once_but_for_units_that_changed() -> None:
     assert [name for name, count in Counter(metric.name for metric in METRICS).items() if count > 1] == []
 
 
-def test_labels_that_vllm_puts_on_real_pages_are_the_declared_ones() -> None:
-    (path,) = [path for path in PAGES if path.name == "vllm_0.32.0_loaded.prom"]
+def labels_of(metric: UpstreamMetric, page: str) -> set[str]:
+    """Return the labels that a page's series of a metric have, under the canonical name; empty without series."""
+    series = re.findall(rf"^{re.escape(metric.name)}(?:_bucket|_count|_sum)?{{(.*)}} ", page, re.MULTILINE)
+    return {label for text in series for label in re.findall(r'(\w+)="', text)}
+
+
+@pytest.mark.parametrize("page", ["vllm_0.32.0_loaded", "vllm_0.33.0_registry"])
+def test_labels_that_vllm_puts_on_pages_are_the_declared_ones(page: str) -> None:
+    (path,) = [path for path in PAGES if path.stem == page]
     common = {"model_name", "engine", "le", "quantile"}
     for metric in METRICS:
-        series = re.findall(
-            rf"^{re.escape(metric.name)}(?:_bucket|_count|_sum)?{{(.*)}} ", path.read_text(), re.MULTILINE
-        )
-        labels = {label for text in series for label in re.findall(r'(\w+)="', text)} - common
-        if series and metric.name != "vllm:cache_config_info":
-            assert labels == set(metric.labels), metric.name
+        labels = labels_of(metric, path.read_text())
+        if labels and metric.name != "vllm:cache_config_info":
+            assert labels - common == set(metric.labels), metric.name
+
+
+# From 0.8.3 the V1 engine says whose a series is, and from 0.9.0 so does its configuration.
+SAYS_ENGINE = [path for path in PAGES if version_of(path) >= Version(0, 9, 0) and "openmetrics" not in path.name]
+
+
+@pytest.mark.parametrize("path", SAYS_ENGINE, ids=lambda path: path.stem)
+def test_metrics_of_an_engine_carry_its_label_and_those_of_a_server_do_not(path: Path) -> None:
+    for metric in METRICS:
+        labels = labels_of(metric, path.read_text())
+        if labels:
+            assert ("engine" in labels) == (metric.scope is Scope.ENGINE), metric.name
 
 
 def test_router_markers_are_no_names_of_a_server() -> None:

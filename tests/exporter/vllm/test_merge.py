@@ -34,6 +34,9 @@ OLD_TOKEN_COUNTERS = {
     "vllm:gpu_prefix_cache_hits": "vllm:prefix_cache_hits",
 }
 
+# V0 wrote -1 where it did not know.
+UNKNOWN = {("vllm:gpu_prefix_cache_hit_rate", -1.0), ("vllm:cpu_prefix_cache_hit_rate", -1.0)}
+
 OF_THE_SERVER = {"vllm:admission_rejections", "vllm:lora_requests_info"}
 
 
@@ -53,6 +56,8 @@ def upstream_samples(path: Path) -> dict[Series, float]:
             continue
         for sample in family.samples:
             if sample.name.endswith("_created") or sample.name.startswith("python_"):
+                continue
+            if (sample.name, sample.value) in UNKNOWN:
                 continue
             labels = {**sample.labels, "server": path.stem, "node": "box"}
             if family.name.startswith("vllm:") and family.name not in OF_THE_SERVER:

@@ -49,7 +49,6 @@ METRICS: tuple[UpstreamMetric, ...] = (
         name("vllm:watermark_requests_total", "0.32.0"),
         says="Requests by whether their output was watermarked.",
         unit="requests",
-        scope=SERVER,
         labels=("status",),
         condition="a watermark configuration",
     ),
