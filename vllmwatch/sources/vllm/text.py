@@ -21,7 +21,8 @@ _TIMESTAMP_OR_EXEMPLAR = re.compile(rb"(?:[-+]?\d[\d.eE+-]*+\s*+)?(?:#\s*+\{.*)?
 _VALUE = re.compile(rb"[+-]?(?:(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?|[Ii]nf(?:inity)?|INF|[Nn]a[Nn]|NAN)")
 _HEADER = re.compile(rb"\s*#\s+(HELP|TYPE)\s+([a-zA-Z_:][a-zA-Z0-9_:]*+)(?:[ \t]++(.*))?", re.DOTALL)
 # Too few digits, before the point and in the exponent, to leave the range of a float.
-_USUAL_VALUES = re.compile(rb"(?:(?:-?\d{1,40}+(?:\.\d{1,40}+)?(?:e[+-]\d\d)?|NaN|[+-]Inf)\n)*+")
+# The first alternative is the second's plainest case, which nearly all values are; alone it is read five times as fast.
+_USUAL_VALUES = re.compile(rb"(?:\d{1,40}+\.\d{1,40}+\n|(?:-?\d{1,40}+(?:\.\d{1,40}+)?(?:e[+-]\d\d)?|NaN|[+-]Inf)\n)*+")
 _ESCAPE = re.compile(r'\\([\\"n])')
 _UNESCAPED = {"\\": "\\", '"': '"', "n": "\n"}
 
