@@ -10,7 +10,7 @@ from tests.bench.page_server import pages
 from tests.bench.parser import SERVERS, parse
 from vllmwatch.exporter.collector import naming_of
 from vllmwatch.exporter.options import ExporterOptions
-from vllmwatch.exporter.vllm.merge import merge
+from vllmwatch.exporter.vllm.merge import Merger
 from vllmwatch.exporter.vllm.series import Identity
 from vllmwatch.exporter.vllm.translator import TranslatedPage, Translator
 from vllmwatch.sources.vllm.fetch import Fetched
@@ -37,10 +37,11 @@ def take_turns(rounds: int) -> Turns:
         Translator(naming, Identity(f"bench:{server}", "bench"), frozenset(), options.series_limit)
         for server in range(SERVERS)
     ]
+    merger = Merger()
     turns = Turns([], [], sum(line[:1] not in {b"#", b""} for line in variants[0].split(b"\n")) * SERVERS)
     for number in range(rounds + 1):
         chosen = [(number + server) % len(variants) for server in range(SERVERS)]
-        ours = _seconds(partial(_translate, translators, [variants[one] for one in chosen]))
+        ours = _seconds(partial(_translate, translators, merger, [variants[one] for one in chosen]))
         parser = _seconds(partial(parse, [texts[one] for one in chosen]))
         if number:  # the first round makes the plans
             turns.ours.append(ours)
@@ -59,13 +60,13 @@ def section(rounds: int) -> Section:
     return Section("Cost per upstream sample", (figure,), (note,))
 
 
-def _translate(translators: list[Translator], bodies: list[bytes]) -> bytes:
+def _translate(translators: list[Translator], merger: Merger, bodies: list[bytes]) -> bytes:
     translated = []
     for translator, body in zip(translators, bodies, strict=True):
         page = translator.translate(Fetched(body, openmetrics=False, complete=True, duration_seconds=0.0, url=""))
         assert isinstance(page, TranslatedPage), page
         translated.append(page)
-    return b"".join(merge(translated, {}).chunks)
+    return b"".join(merger.merge(translated).chunks)
 
 
 def _seconds(work: Callable[[], object]) -> float:
