@@ -12,7 +12,7 @@ from vllmwatch.spec.upstream import NEWEST, Name, Scope, UpstreamKind, UpstreamM
 PAGES = sorted((Path(__file__).parents[1] / "data" / "vllm").glob("*.prom"))
 VERSIONS = sorted({path.name.split("_")[1] for path in PAGES})
 # Releases of which there is a page of the V0 engine in one process, where families without samples stand too.
-WITH_V0_PAGE = {"0.4.3", "0.5.5", "0.6.3", "0.7.3", "0.8.2"}
+WITH_V0_PAGE = {"0.4.0", "0.4.3", "0.5.5", "0.6.3", "0.6.6", "0.7.3", "0.8.2", "0.9.1"}
 TYPE = re.compile(r"^# TYPE (\S+) (\S+)$", re.MULTILINE)
 NAMES: dict[str, list[tuple[Name, UpstreamMetric]]] = {}
 for _metric in METRICS:
@@ -99,7 +99,7 @@ def labels_of(metric: UpstreamMetric, page: str) -> set[str]:
     return {label for text in series for label in re.findall(r'(\w+)="', text)}
 
 
-@pytest.mark.parametrize("page", ["vllm_0.32.0_loaded", "vllm_0.33.0_registry"])
+@pytest.mark.parametrize("page", ["vllm_0.32.0_loaded", "vllm_0.33.0_registry", "vllm_0.33.0_registry_connectors"])
 def test_labels_that_vllm_puts_on_pages_are_the_declared_ones(page: str) -> None:
     (path,) = [path for path in PAGES if path.stem == page]
     common = {"model_name", "engine", "le", "quantile"}
@@ -109,8 +109,12 @@ def test_labels_that_vllm_puts_on_pages_are_the_declared_ones(page: str) -> None
             assert labels - common == set(metric.labels), metric.name
 
 
-# From 0.8.3 the V1 engine says whose a series is, and from 0.9.0 so does its configuration.
-SAYS_ENGINE = [path for path in PAGES if version_of(path) >= Version(0, 9, 0) and "openmetrics" not in path.name]
+# From 0.8.3 the V1 engine says whose a series is, and from 0.9.0 so does its configuration; V0 never did.
+SAYS_ENGINE = [
+    path
+    for path in PAGES
+    if version_of(path) >= Version(0, 9, 0) and "openmetrics" not in path.name and "_v0" not in path.name
+]
 
 
 @pytest.mark.parametrize("path", SAYS_ENGINE, ids=lambda path: path.stem)

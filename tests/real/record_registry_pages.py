@@ -25,7 +25,7 @@ PRINT_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class RegistryPage:
-    """One page: its name without suffix, the engine's generation, and whether the front end is of several processes."""
+    """One page: its name without suffix, the engine as registry_page.py names it, and whether processes share files."""
 
     name: str
     engine: str
@@ -50,18 +50,31 @@ class Release:
 
 
 RELEASES = (
+    Release("0.4.0", "0.20.0", (V0,)),
     Release("0.4.3", "0.20.0", (V0,)),
     Release("0.5.5", "0.20.0", (V0_MULTIPROCESS, V0_ONE_PROCESS)),
     Release("0.6.3", "0.21.0", (V0_MULTIPROCESS, V0_ONE_PROCESS)),
+    Release("0.6.6", "0.21.1", (V0_ONE_PROCESS,)),
     Release("0.7.3", "0.21.1", (V0_MULTIPROCESS, V0_ONE_PROCESS, RegistryPage("registry_v1", "v1"))),
     Release("0.8.2", "0.21.1", (V1, RegistryPage("registry_v0", "v0"))),
     Release("0.8.5", "0.21.1", instrumentator="7.1.0"),
+    Release("0.9.1", "0.22.1", (V1, RegistryPage("registry_v0", "v0")), "7.1.0"),
     Release("0.11.0", "0.23.1", instrumentator="7.1.0"),
+    Release("0.13.0", "0.23.1", instrumentator="7.1.0"),
+    Release("0.15.1", "0.24.1", instrumentator="7.1.0"),
     Release("0.16.0", "0.24.1", instrumentator="7.1.0"),
+    Release("0.17.1", "0.24.1", instrumentator="7.1.0"),
     Release("0.18.0", "0.24.1", instrumentator="7.1.0"),
+    Release("0.19.1", "0.24.1", instrumentator="7.1.0"),
+    Release("0.21.0", "0.25.0", instrumentator="7.1.0"),
     Release("0.22.0", "0.25.0", instrumentator="7.1.0"),
+    Release("0.23.0", "0.25.0", instrumentator="7.1.0"),
+    Release("0.25.1", "0.25.0", instrumentator="8.0.2"),
     Release("0.26.0", "0.25.0", instrumentator="8.0.2"),
-    Release("0.33.0", "0.26.0", instrumentator="8.1.0"),
+    Release("0.27.1", "0.25.0", instrumentator="8.0.2"),
+    Release("0.29.0", "0.25.0", instrumentator="8.0.2"),
+    Release("0.31.0", "0.26.0", instrumentator="8.0.2"),
+    Release("0.33.0", "0.26.0", (V1, RegistryPage("registry_connectors", "v1_with_connectors")), "8.1.0"),
 )
 
 

@@ -1,7 +1,7 @@
 """Prints the metrics page that the metrics code of an unpacked vLLM release makes of made-up traffic.
 
 A process of its own for each page, started by record_registry_pages.py: `python -m tests.real.registry_page FOLDER
-ENGINE`, with the folder that holds the release's `vllm` and the engine's generation, v0 or v1. The release's own
+ENGINE`, with the folder that holds the release's `vllm` and one of the engines below. The release's own
 metrics modules run; what they import beside that is stood in for.
 """
 
@@ -22,6 +22,7 @@ from fastapi import FastAPI, Response
 from httpx import ASGITransport, AsyncClient
 from starlette.routing import Mount
 
+from tests.real.registry_connectors import register
 from tests.real.registry_stand_ins import Finder, StandIn
 from tests.real.registry_traffic import REQUESTS, figures, fitting, iteration_stats, scheduler_stats
 
@@ -47,9 +48,10 @@ def cache_config() -> Any:
 
 def configuration() -> SimpleNamespace:
     """Return as much of a server's configuration as the metrics code of any release asks for."""
+    sizes = [1, 2, 4, *range(8, 513, 8)]
     return SimpleNamespace(
         cache_config=cache_config(),
-        compilation_config=SimpleNamespace(cudagraph_capture_sizes=[1, 2, 4, *range(8, 513, 8)]),
+        compilation_config=SimpleNamespace(cudagraph_capture_sizes=sizes, capture_sizes=sizes),
         device_config=SimpleNamespace(device_type="cuda"),
         ec_transfer_config=None,
         kv_transfer_config=None,
@@ -88,11 +90,19 @@ def run_v0() -> None:
     metrics.log(fitting(module.Stats, figures() | {"now": time.time() + 10.0, "spec_decode_metrics": speculation}))
 
 
+def run_v1_with_connectors() -> None:
+    """Feed the logger of the V1 engine, and register what its KV connectors have."""
+    run_v1()
+    register(configuration(), MODEL)
+
+
 def run_v1() -> None:
     """Feed the logger of the V1 engine."""
     loggers = importlib.import_module("vllm.v1.metrics.loggers")
     stats = importlib.import_module("vllm.v1.metrics.stats")
-    logger = loggers.PrometheusStatLogger(configuration())
+    config = configuration()
+    (first, *_) = inspect.signature(loggers.PrometheusStatLogger).parameters
+    logger = loggers.PrometheusStatLogger(config.model_config if first == "model_config" else config)
     for method in ("log_engine_initialized", "record_sleep_state"):
         getattr(logger, method, lambda: None)()
     if hasattr(logger, "record_admission_rejection"):
@@ -153,12 +163,15 @@ def attach_of(source: Path) -> Callable[[FastAPI], None] | None:
     return mount
 
 
+ENGINES = {"v0": run_v0, "v1": run_v1, "v1_with_connectors": run_v1_with_connectors}
+
+
 def main(arguments: Sequence[str]) -> None:
     """Print the page of the release that lies in the first argument, of the engine that the second names."""
     source = Path(arguments[0]).absolute()
     sys.meta_path.insert(0, Finder(source))
-    {"v0": run_v0, "v1": run_v1}[arguments[1]]()
-    attach = attach_of(source) if arguments[1] == "v1" else None
+    ENGINES[arguments[1]]()
+    attach = attach_of(source) if arguments[1] != "v0" else None
     print(page() if attach is None else asyncio.run(page_over_http(attach)), end="")
 
 

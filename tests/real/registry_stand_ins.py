@@ -8,18 +8,37 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pydantic_core import core_schema
+
 # Modules of vLLM that run as they are, where a release has them; all others are stood in for.
 REAL = frozenset(
     {
         "vllm.config",
         "vllm.config.cache",
         "vllm.config.utils",
+        "vllm.distributed.kv_transfer.kv_connector.v1.hf3fs.hf3fs_connector",
+        "vllm.distributed.kv_transfer.kv_connector.v1.hisparse.stats",
+        "vllm.distributed.kv_transfer.kv_connector.v1.metrics",
+        "vllm.distributed.kv_transfer.kv_connector.v1.mooncake.stats",
+        "vllm.distributed.kv_transfer.kv_connector.v1.mooncake.store.metrics",
+        "vllm.distributed.kv_transfer.kv_connector.v1.nixl.stats",
+        "vllm.distributed.kv_transfer.kv_connector.v1.offloading.metrics",
+        "vllm.distributed.kv_transfer.kv_connector.v1.umbp.stats",
         "vllm.engine.metrics",
         "vllm.engine.metrics_types",
         "vllm.entrypoints.serve.instrumentator.metrics",
         "vllm.envs",
         "vllm.v1.engine",
         "vllm.v1.kv_cache_layout",
+        "vllm.v1.kv_offload.base",
+        "vllm.v1.kv_offload.config",
+        "vllm.v1.kv_offload.cpu.common",
+        "vllm.v1.kv_offload.cpu.spec",
+        "vllm.v1.kv_offload.factory",
+        "vllm.v1.kv_offload.tiering.backpressure",
+        "vllm.v1.kv_offload.tiering.base",
+        "vllm.v1.kv_offload.tiering.metrics",
+        "vllm.v1.kv_offload.tiering.spec",
         "vllm.v1.metrics.buckets",
         "vllm.v1.metrics.cache_hit_source",
         "vllm.v1.metrics.loggers",
@@ -27,11 +46,24 @@ REAL = frozenset(
         "vllm.v1.metrics.prometheus",
         "vllm.v1.metrics.stats",
         "vllm.v1.metrics.utils",
+        "vllm.v1.simple_kv_offload.metrics",
         "vllm.v1.spec_decode.metrics",
     }
 )
 FOREIGN = frozenset(
-    {"cloudpickle", "huggingface_hub", "msgspec", "numpy", "packaging", "ray", "regex", "torch", "transformers", "zmq"}
+    {
+        "cloudpickle",
+        "huggingface_hub",
+        "msgspec",
+        "numpy",
+        "packaging",
+        "ray",
+        "regex",
+        "safetensors",
+        "torch",
+        "transformers",
+        "zmq",
+    }
 )
 
 
@@ -61,6 +93,7 @@ def anything(name: str) -> AnythingType:
         "__class_getitem__": classmethod(lambda cls, _: cls),
         "__call__": lambda self, *arguments, **options: arguments[0] if arguments else None,
         "__getattr__": lambda self, attribute: anything(attribute),
+        "__get_pydantic_core_schema__": classmethod(lambda *_: core_schema.any_schema()),
     }
     return AnythingType(name, (), members)
 

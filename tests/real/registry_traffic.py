@@ -24,6 +24,8 @@ def figures() -> dict[str, Any]:
     whole = [start + rest for start, rest in zip(first, decode, strict=True)]
     between = [0.02, 0.022, 0.024, 0.03, 0.11]
     return {
+        "num_running": 4, "num_waiting": 1, "num_swapped": 0, "gpu_cache_usage": 0.3125, "cpu_cache_usage": 0.0,
+        "time_to_first_tokens": first, "time_per_output_tokens": between,
         "num_running_sys": 4, "num_waiting_sys": 1, "num_swapped_sys": 0,
         "gpu_cache_usage_sys": 0.3125, "cpu_cache_usage_sys": 0.0,
         "gpu_prefix_cache_hit_rate": -1.0, "cpu_prefix_cache_hit_rate": -1.0,
@@ -59,9 +61,10 @@ def scheduler_stats(stats: ModuleType) -> Any:
     values: dict[str, Any] = {
         "num_running_reqs": 4, "num_waiting_reqs": 1, "num_skipped_waiting_reqs": 1,
         "gpu_cache_usage": 0.3125, "kv_cache_usage": 0.3125, "num_corrupted_reqs": 1,
-        "prefix_cache_stats": stats.PrefixCacheStats(requests=5, queries=2432, hits=640),
         "running_lora_adapters": {"one": 1}, "waiting_lora_adapters": {},
     }  # fmt: skip
+    if "prefix_cache_stats" in names:
+        values["prefix_cache_stats"] = stats.PrefixCacheStats(requests=5, queries=2432, hits=640)
     if "connector_prefix_cache_stats" in names:
         values["connector_prefix_cache_stats"] = stats.PrefixCacheStats(requests=5, queries=1792, hits=256)
     if "kv_cache_eviction_events" in names:

@@ -6,7 +6,7 @@ from vllmwatch.spec.upstream import UpstreamMetric
 METRICS: tuple[UpstreamMetric, ...] = (
     gauge(
         name("vllm:kv_cache_usage_perc", "0.9.2"),
-        name("vllm:gpu_cache_usage_perc", "0.2.3", "0.11.1"),
+        name("vllm:gpu_cache_usage_perc", "0.2.3", "0.11.2"),
         says="Share of the KV cache in use, 0 to 1.",
         unit="ratio",
     ),
@@ -17,13 +17,13 @@ METRICS: tuple[UpstreamMetric, ...] = (
     ),
     counter(
         name("vllm:prefix_cache_queries_total", "0.9.2"),
-        name("vllm:gpu_prefix_cache_queries_total", "0.9.0", "0.11.1", help_contains="tokens"),
+        name("vllm:gpu_prefix_cache_queries_total", "0.9.0", "0.11.2", help_contains="tokens"),
         says="Tokens looked up in the prefix cache.",
         unit="tokens",
     ),
     counter(
         name("vllm:prefix_cache_hits_total", "0.9.2"),
-        name("vllm:gpu_prefix_cache_hits_total", "0.9.0", "0.11.1", help_contains="tokens"),
+        name("vllm:gpu_prefix_cache_hits_total", "0.9.0", "0.11.2", help_contains="tokens"),
         says="Tokens found in the prefix cache.",
         unit="tokens",
     ),

@@ -11,7 +11,7 @@ METRICS: tuple[UpstreamMetric, ...] = (
     ),
     histogram(
         name("vllm:inter_token_latency_seconds", "0.10.2"),
-        name("vllm:time_per_output_token_seconds", "0.4.0", "0.14.0"),
+        name("vllm:time_per_output_token_seconds", "0.4.0", "0.14.1"),
         says="Time between output steps; with speculation a step has several tokens.",
         unit="seconds",
     ),

@@ -111,8 +111,15 @@ METRICS: tuple[UpstreamMetric, ...] = (
     ),
     gauge(
         name("vllm:kv_offload_config_info", "0.33.0"),
-        says="The configuration of the offloading connector, in labels.",
+        says="The configuration of the offloading connector, in labels; the tier only where there are tiers.",
         unit="always 1",
+        labels=(
+            "cpu_blocks_per_chunk",
+            "cpu_kv_cache_size_bytes",
+            "cpu_kv_cache_size_tokens",
+            "cpu_num_chunks",
+            "tier",
+        ),
         condition="the offloading connector",
     ),
     histogram(
@@ -195,19 +202,21 @@ METRICS: tuple[UpstreamMetric, ...] = (
         name("vllm:kv_offload_tiering_promotion_latency_seconds", "0.33.0"),
         says="Time of a promotion.",
         unit="seconds",
-        labels=("tier",),
+        labels=("result", "tier"),
         condition="the tiering connector",
     ),
     gauge(
         name("vllm:kv_offload_tiering_primary_read_usage_perc", "0.28.0"),
         says="Share of the primary tier pinned by reads, 0 to 1.",
         unit="ratio",
+        labels=("tier",),
         condition="the tiering connector",
     ),
     gauge(
         name("vllm:kv_offload_tiering_primary_write_usage_perc", "0.28.0"),
         says="Share of the primary tier pinned by writes, 0 to 1.",
         unit="ratio",
+        labels=("tier",),
         condition="the tiering connector",
     ),
     gauge(

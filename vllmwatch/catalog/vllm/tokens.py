@@ -32,7 +32,7 @@ METRICS: tuple[UpstreamMetric, ...] = (
         labels=("source",),
     ),
     counter(
-        name("vllm:prompt_tokens_recomputed_total", "0.16.0", "0.19.0"),
+        name("vllm:prompt_tokens_recomputed_total", "0.16.0", "0.19.1"),
         says="Cached prompt tokens that were computed again.",
         unit="tokens",
     ),

@@ -173,24 +173,28 @@ METRICS: tuple[UpstreamMetric, ...] = (
         name("vllm:umbp_transfer_submitted_total", "0.33.0"),
         says="Transfers submitted.",
         unit="transfers",
+        labels=("operation",),
         condition="the UMBP connector",
     ),
     counter(
         name("vllm:umbp_transfer_completed_total", "0.33.0"),
         says="Transfers completed.",
         unit="transfers",
+        labels=("operation",),
         condition="the UMBP connector",
     ),
     counter(
         name("vllm:umbp_transfer_failed_total", "0.33.0"),
         says="Transfers that failed.",
         unit="transfers",
+        labels=("operation",),
         condition="the UMBP connector",
     ),
     counter(
         name("vllm:umbp_transfer_bytes_total", "0.33.0"),
         says="Bytes transferred.",
         unit="bytes",
+        labels=("operation",),
         condition="the UMBP connector",
     ),
 )
