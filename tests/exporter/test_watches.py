@@ -109,3 +109,11 @@ def test_a_target_that_the_configuration_names_no_more_is_not_missed() -> None:
     other = watches(one.handed_on(20))
     other.update([], 20)
     assert other.gone_samples() == []
+
+
+def test_a_server_under_another_name_takes_its_own_place() -> None:
+    one = watches()
+    (watch,) = one.update([A], 0)
+    was_up(watch)
+    one.update([replace(A, server="renamed:1", node="renamed")], 10)
+    assert one.gone_samples() == []

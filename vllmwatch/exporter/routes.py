@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import json
 import zlib
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -19,6 +20,13 @@ _TIMEOUT_HEADER = "X-Prometheus-Scrape-Timeout-Seconds"
 _LEAST_TIMEOUT_SECONDS = 0.1
 _GZIP_WINDOW = 31
 _HTML_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+
+
+class _IndentedResponse(JSONResponse):
+    """JSON that people read in a terminal."""
+
+    def render(self, content: object) -> bytes:
+        return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 def scrape_routes(service: Service) -> APIRouter:
@@ -62,7 +70,7 @@ def people_routes(service: Service) -> APIRouter:
     @router.get("/debug/last")
     async def debug() -> JSONResponse:
         """Why a target failed in the last sample."""
-        return JSONResponse(debug_of(_last(service).collection))
+        return _IndentedResponse(debug_of(_last(service).collection))
 
     @router.post("/-/reload", response_class=PlainTextResponse)
     async def reload() -> str:

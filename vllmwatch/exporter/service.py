@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vllmwatch.errors import VllmwatchError
+from vllmwatch.exporter.changes import Changes
 from vllmwatch.exporter.collector import Collection, Collector
 from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.gpu_watch import GpuWatch
@@ -65,6 +66,7 @@ class Service:
         self._threads = DaemonPool(_MOST_COLLECTIONS_AT_ONCE, "collect")
         self._under_way: _UnderWay | None = None
         self._last: Sampled | None = None
+        self._changes = Changes()
 
     @property
     def options(self) -> ExporterOptions:
@@ -142,6 +144,8 @@ class Service:
         sampled = await asyncio.wrap_future(self._threads.submit(work))
         if self._last is None or not sampled.collection.cut_short or self._is_old(self._last):
             self._last = sampled
+            for line in self._changes.told(sampled.collection.targets):
+                _log.info("%s", line)
         return sampled
 
     def _is_old(self, sampled: Sampled) -> bool:

@@ -22,8 +22,8 @@ class Gone:
 class Watches:
     """The watched targets, in the order of discovery.
 
-    A target that was up and is no longer discovered stays as gone for `gone_seconds`, or until one of its name is
-    discovered. Times are monotonic seconds.
+    A target that was up and is no longer discovered stays as gone for `gone_seconds`, or until one of its name or its
+    address is discovered. Times are monotonic seconds.
     """
 
     def __init__(self, make: MakeWatch, gone_seconds: float, handed_on: Mapping[str, Gone] | None = None) -> None:
@@ -43,10 +43,13 @@ class Watches:
                 watch.close()
             if server not in self._watches and watch.facts.last_success_seconds is not None:
                 self._gone[server] = Gone(watch.target, watch.facts, now)
+        urls = {target.url for target in named.values()}
         self._gone = {
             server: gone
             for server, gone in self._gone.items()
             if server not in self._watches
+            # The same address under another name is the same server.
+            and gone.target.url not in urls
             and now - gone.since < self._gone_seconds
             # One that the configuration named and names no more was taken out on purpose, and is not missed.
             and gone.target.origin is not Origin.STATIC

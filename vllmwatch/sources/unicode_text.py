@@ -29,3 +29,8 @@ def require_line(text: str) -> str:
 def writable(text: str) -> str:
     """Return a text with escapes in the place of what cannot be written as UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def printable(text: str) -> str:
+    """Return a text as `writable` does, with escapes for control characters too, which a terminal would obey."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", writable(text))
