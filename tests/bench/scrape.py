@@ -89,11 +89,13 @@ def wait_until_answered(port: int, path: str) -> None:
     """Wait until a server answers 200."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-        with contextlib.suppress(OSError, http.client.HTTPException):
+        with (
+            contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection,
+            contextlib.suppress(OSError, http.client.HTTPException),
+        ):
             connection.request("GET", path)
-            if connection.getresponse().status == 200:
-                return
-        connection.close()
+            with connection.getresponse() as answer:
+                if answer.status == 200:
+                    return
         time.sleep(0.1)
     raise TimeoutError(f"nothing answers on port {port} after {_START_SECONDS:.0f} s")
