@@ -25,7 +25,7 @@ LAST_LINE = "Ctrl-C stops everything."
 class Up:
     """One `vllmwatch up` in a folder of its own, with what it said so far."""
 
-    def __init__(self, folder: Path, program: Prometheus, *arguments: str) -> None:
+    def __init__(self, folder: Path, program: Prometheus, *arguments: str, stdin: int = subprocess.DEVNULL) -> None:
         self.state = folder / "state"
         self.prometheus = f"http://127.0.0.1:{(port := free_port())}"
         self.exporter = f"http://127.0.0.1:{(exporter_port := free_port())}"
@@ -37,7 +37,7 @@ class Up:
             [*command, *ports, *arguments],
             cwd=folder,
             env={**inherited, "PATH": path, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -97,7 +97,10 @@ def start_up(newest_prometheus: Prometheus, tmp_path: Path) -> Iterator[StartUp]
 def test_prometheus_scrapes_the_exporter_and_both_end_at_the_request(start_up: StartUp) -> None:
     up = start_up()
     assert f"Exporter:   {up.exporter}/metrics" in up.said
-    assert f"Prometheus: {up.prometheus}/" in up.said
+    # The packages of the newest release have no page.
+    assert requests.get(f"{up.prometheus}/", timeout=5).status_code == 404
+    assert not any(line.startswith(f"Prometheus: {up.prometheus}") for line in up.said)
+    assert f"  curl '{up.prometheus}/api/v1/query?query=vllmwatch_target_up'" in up.said
     assert "vLLM servers: none" in up.said
     deadline = time.monotonic() + 40
     while True:
@@ -126,6 +129,36 @@ def test_child_that_dies_is_reported_and_takes_the_rest_with_it(start_up: StartU
     assert str(up.state / "up" / "logs" / f"{victim}.log") in said
     assert "Traceback" not in said
     assert not any(child.is_running() for child in children.values())
+
+
+def test_hangup_makes_the_exporter_read_its_configuration_again(start_up: StartUp) -> None:
+    up = start_up("--no-prometheus")
+    exporter = up.children()["exporter"]
+    assert f"New settings are read after: kill -HUP {exporter.pid}" in up.said
+    (up.state.parent / "vllmwatch.yml").write_text("targets: ['later.invalid:8000']\n")
+    assert 'server="later.invalid:8000"' not in requests.get(f"{up.exporter}/metrics", timeout=20).text
+    up.process.send_signal(signal.SIGHUP)
+    deadline = time.monotonic() + 30
+    while 'server="later.invalid:8000"' not in requests.get(f"{up.exporter}/metrics", timeout=20).text:
+        assert time.monotonic() < deadline, "the exporter did not read its configuration again"
+        time.sleep(0.2)
+    assert up.children() == {"exporter": exporter}
+    up.process.send_signal(signal.SIGTERM)
+    assert up.finish() == 0
+
+
+def test_hangup_of_the_terminal_ends_it(tmp_path: Path, newest_prometheus: Prometheus) -> None:
+    keyboard, terminal = os.openpty()
+    try:
+        with ended(Up(tmp_path, newest_prometheus, "--no-prometheus", stdin=terminal)) as up:
+            up.wait_started()
+            children = list(up.children().values())
+            up.process.send_signal(signal.SIGHUP)
+            assert up.finish() == 0
+            assert [child for child in children if child.is_running()] == []
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
 
 
 def test_second_up_on_the_same_folder_is_refused(start_up: StartUp, newest_prometheus: Prometheus) -> None:

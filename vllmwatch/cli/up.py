@@ -32,7 +32,12 @@ def up(
     retention: Retention = "15d",
     state: State = Path(".vllmwatch"),
 ) -> None:
-    """Start the exporter and Prometheus, say which GPUs and vLLM servers were found, and run until Ctrl-C."""
+    """Start the exporter and Prometheus, say which GPUs and vLLM servers were found, and run until Ctrl-C.
+
+    Ended by SIGINT or SIGTERM it exits with 0. SIGHUP makes the exporter read its configuration again where standard
+    input is no terminal (a service, nohup); from a terminal it says that the terminal was closed, and everything ends.
+    The exporter's process, whose id is printed, always takes SIGHUP to read its configuration again.
+    """
     given: dict[str, object] = {} if listen is None else {"listen": listen}
     directory = Path.cwd()
     # Read here too, so that a fault in the configuration is said before anything starts.

@@ -69,6 +69,13 @@ class PackageArchive:
         shown = self._run(["apt-cache", *self._options(), "show", package])
         return candidate(shown.stdout) if shown.returncode == 0 else None
 
+    def needs(self, package: str, prefixes: tuple[str, ...]) -> list[str]:
+        """Return the packages that a package needs, directly or not, whose names begin with one of these."""
+        asked = ["depends", "--recurse", "--important", package]
+        shown = self._run(["apt-cache", *self._options(), *asked])
+        # Real packages stand at the beginning of a line; what only has a name is in angle brackets.
+        return sorted({line for line in shown.stdout.splitlines() if line.startswith(prefixes)})
+
     def unpack(self, packages: Sequence[str], target: Path) -> None:
         """Download packages and unpack them into a folder, which is there whole or not at all."""
         downloads = self._folder / "deb"

@@ -50,6 +50,10 @@ class Child:
         """The exit status (negative: the signal that ended it), or None while it runs."""
         return self._process.poll()
 
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send the child a signal; one that has ended gets none."""
+        self._process.send_signal(number)
+
     def stop(self, grace_seconds: float) -> None:
         """Ask the child to end (SIGTERM); kill it after the grace time."""
         if self._process.poll() is None:

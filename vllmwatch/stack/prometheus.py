@@ -13,14 +13,20 @@ from vllmwatch.stack.version import MINIMUM, Version, parse
 
 Say = Callable[[str], None]
 _VERSION_SECONDS = 20
+# Debian keeps the scripts and fonts of the page in packages of their own, to which links in its web folder lead.
+_PAGE_PACKAGES = ("libjs-", "fonts-")
 
 
 @dataclass(frozen=True, slots=True)
 class Prometheus:
-    """A Prometheus program and its version; `promtool` lies beside it."""
+    """A Prometheus program and its version; `promtool` lies beside it.
+
+    `web` is the folder of its page, where that is neither in the program nor where the program looks by itself.
+    """
 
     path: Path
     version: Version
+    web: Path | None = None
 
     @property
     def promtool(self) -> Path:
@@ -48,7 +54,10 @@ def unpacked(folder: Path) -> Prometheus | None:
     """Return the Prometheus that was unpacked into a folder, or None."""
     path = folder / "usr" / "bin" / "prometheus"
     version = version_of(path) if path.exists() else None
-    return Prometheus(path, version) if version is not None else None
+    web = folder.absolute() / "usr" / "share" / "prometheus" / "web"
+    # Newer packages have the folder, and no page in it.
+    has_page = (web / "templates" / "_base.html").exists()
+    return Prometheus(path, version, web if has_page else None) if version is not None else None
 
 
 def fetch_from_suite(distribution: Distribution, suite: str, folder: Path, minimum: Version = MINIMUM) -> Prometheus:
@@ -68,8 +77,8 @@ def fetch_from_suite(distribution: Distribution, suite: str, folder: Path, minim
             offer = f"Prometheus {offered}" if offered else "no Prometheus"
             raise StartError(f"{suite} has {offer}, at least {minimum} is needed", hint=OWN_PROMETHEUS)
         # Newer suites carry promtool in a package of its own.
-        packages = ["prometheus", *(["promtool"] if archive.candidate("promtool") else [])]
-        archive.unpack(packages, target)
+        promtool = ["promtool"] if archive.candidate("promtool") else []
+        archive.unpack(["prometheus", *promtool, *archive.needs("prometheus", _PAGE_PACKAGES)], target)
     finally:
         archive.forget()
     fetched = unpacked(target)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from vllmwatch.stack.address import Address
+from vllmwatch.stack.prometheus import Prometheus
 
 SCRAPE_INTERVAL_SECONDS = 15
 JOB = "vllmwatch"
@@ -24,12 +25,16 @@ def prometheus_config(exporter: Address, scrape_interval_seconds: int = SCRAPE_I
     )
 
 
-def prometheus_command(program: Path, config: Path, data: Path, listen: Address, retention: str) -> list[str]:
-    """Return the command line; `retention` is a Prometheus duration ("15d")."""
+def prometheus_command(program: Prometheus, config: Path, data: Path, listen: Address, retention: str) -> list[str]:
+    """Return the command line; `retention` is a Prometheus duration ("15d").
+
+    Only Debian's builds know where else their page may be (--web.local-assets), and only they have a folder of it.
+    """
     return [
-        str(program),
+        str(program.path),
         f"--config.file={config}",
         f"--storage.tsdb.path={data}",
         f"--storage.tsdb.retention.time={retention}",
         f"--web.listen-address={listen}",
+        *([] if program.web is None else [f"--web.local-assets={program.web}"]),
     ]

@@ -3,12 +3,10 @@
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
-from types import FrameType
 
 from vllmwatch.errors import StartError
 from vllmwatch.stack.address import Address, next_free, parse_address
@@ -16,6 +14,7 @@ from vllmwatch.stack.child import Child
 from vllmwatch.stack.http import is_free, is_ok, read_json
 from vllmwatch.stack.prometheus import Say, find
 from vllmwatch.stack.prometheus_config import prometheus_command, prometheus_config
+from vllmwatch.stack.signals import Requests, requests_by_signal
 from vllmwatch.stack.state import StateDirectory
 from vllmwatch.stack.summary import summary
 
@@ -43,29 +42,13 @@ class UpOptions:
     exporter_arguments: tuple[str, ...] = ()
 
 
-@contextmanager
-def stopping_signals() -> Iterator[Event]:
-    """Turn SIGINT and SIGTERM into an event while the context lasts."""
-    stopped = Event()
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        stopped.set()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 class Stack:
     """The children of one `vllmwatch up`; `say` is told each line that the user should read."""
 
-    def __init__(self, options: UpOptions, state: StateDirectory, stopped: Event, say: Say) -> None:
+    def __init__(self, options: UpOptions, state: StateDirectory, requests: Requests, say: Say) -> None:
         self._options = options
         self._state = state
-        self._stopped = stopped
+        self._requests = requests
         self._say = say
         self._children: list[Child] = []
 
@@ -74,14 +57,17 @@ class Stack:
         try:
             exporter = self._start_exporter()
             prometheus = self._start_prometheus(exporter) if self._options.with_prometheus else None
-            if not self._stopped.is_set():
+            if not self._requests.stop.is_set():
                 self._report(exporter, prometheus)
-            while not self._stopped.wait(_POLL_SECONDS):
+            while not self._requests.stop.wait(_POLL_SECONDS):
                 self._check_children()
-            self._say("Stopping")
+                self._reload_if_asked()
+            # A terminal that was closed takes no more words.
+            with suppress(OSError):
+                self._say("Stopping")
         except StartError:
             # Ctrl-C at a terminal reaches the package tools too, and their failure is then no fault.
-            if not self._stopped.is_set():
+            if not self._requests.stop.is_set():
                 raise
         finally:
             for child in reversed(self._children):
@@ -96,13 +82,13 @@ class Stack:
         return address
 
     def _start_prometheus(self, exporter: Address) -> Address | None:
-        if self._stopped.is_set():
+        if self._requests.stop.is_set():
             return None
         program = find(self._state.programs, self._say)
         address = self._free(Address("127.0.0.1", self._options.prometheus_port), "Prometheus", movable=True)
         config, data = self._state.prometheus_config, self._state.prometheus_data
         config.write_text(prometheus_config(exporter))
-        command = prometheus_command(program.path, config, data, address, self._options.retention)
+        command = prometheus_command(program, config, data, address, self._options.retention)
         self._say(f"Prometheus {program.version} ({program.path})")
         self._start("prometheus", command)
         self._wait_ready("prometheus", f"{address.url}/-/ready", _PROMETHEUS_READY_SECONDS)
@@ -123,7 +109,7 @@ class Stack:
         deadline = time.monotonic() + timeout_seconds
         while not is_ok(url):
             self._check_children()
-            if self._stopped.wait(_POLL_SECONDS):
+            if self._requests.stop.wait(_POLL_SECONDS):
                 return
             if time.monotonic() > deadline:
                 raise StartError(
@@ -140,13 +126,31 @@ class Stack:
                     f"{child.name} ended by itself ({_ending(child.exit_status)})", hint=f"its log: {child.log.path}"
                 )
 
+    def _reload_if_asked(self) -> None:
+        """Pass SIGHUP on once everything is up: before that, the exporter may not know the signal yet."""
+        if self._requests.reload.is_set():
+            self._requests.reload.clear()
+            exporter = self._children[0]
+            exporter.send_signal(signal.SIGHUP)
+            self._say(f"The exporter reads its configuration again; what it makes of it: {exporter.log.path}")
+
     def _report(self, exporter: Address, prometheus: Address | None) -> None:
         for line in summary(read_json(f"{exporter.url}/api/v1/fleet")):
             self._say(line)
         self._say(f"Exporter:   {exporter.url}/metrics")
         if prometheus is not None:
-            self._say(f"Prometheus: {prometheus.url}/")
+            for line in _prometheus_use(prometheus.url):
+                self._say(line)
+        self._say(f"New settings are read after: kill -HUP {self._children[0].pid}")
         self._say(f"Logs and data: {self._state.root / 'up'}. Ctrl-C stops everything.")
+
+
+def _prometheus_use(url: str) -> tuple[str, ...]:
+    """Return the address of the page, or a question to ask where the build has no page (newer Debian packages)."""
+    if is_ok(f"{url}/"):
+        return (f"Prometheus: {url}/",)
+    question = f"curl '{url}/api/v1/query?query=vllmwatch_target_up'"
+    return ("Prometheus: this build has no page. Ask it questions:", f"  {question}")
 
 
 def _ending(status: int) -> str:
@@ -154,7 +158,7 @@ def _ending(status: int) -> str:
 
 
 def up(options: UpOptions, say: Say) -> None:
-    """Run the stack until SIGINT or SIGTERM; raises StartError where it cannot start or one of its parts ends."""
+    """Run the stack until a signal asks to stop; raises StartError where it cannot start or one of its parts ends."""
     state = StateDirectory(options.state)
-    with stopping_signals() as stopped, state.held():
-        Stack(options, state, stopped, say).run()
+    with requests_by_signal(at_terminal=sys.stdin is not None and sys.stdin.isatty()) as requests, state.held():
+        Stack(options, state, requests, say).run()
