@@ -14,7 +14,9 @@ TESTS ?= tests
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-virtualenv
+# Errors alone are shown: warnings (another index, root, retries) would bury them.
+PIP_INSTALL := $(BIN)/python -m pip --no-color install -q -q --disable-pip-version-check --require-virtualenv \
+	--root-user-action ignore
 RUN_STAMP := $(VENV)/installed-run
 TEST_STAMP := $(VENV)/installed-test
 
@@ -29,7 +31,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(RUN_STAMP) ## Set up, then run exporter and Prometheus for the GPUs and vLLM servers of this host
-	@exec $(BIN)/vllmwatch up $(UP)
+	@VLLMWATCH_CALLER=make exec $(BIN)/vllmwatch up $(UP)
 
 test: $(TEST_STAMP) peers ## Set up everything, check the code, run all tests but the long ones
 	@$(MAKE) check
@@ -67,20 +69,22 @@ clean: ## Remove environments, caches and what the tests set up; data of `make u
 
 $(VENV)/bin/python:
 	@bash scripts/require $(PYTHON)
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(RUN_STAMP): requirements/run.txt requirements/build.txt pyproject.toml | $(VENV)/bin/python
-	$(PIP_INSTALL) --require-hashes -r requirements/build.txt
-	$(PIP_INSTALL) --require-hashes -r requirements/run.txt
-	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@echo "Installing vllmwatch and what it needs into $(VENV)"
+	@$(PIP_INSTALL) --require-hashes -r requirements/build.txt
+	@$(PIP_INSTALL) --require-hashes -r requirements/run.txt
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(TEST_STAMP): requirements/test.txt $(RUN_STAMP)
 	@bash scripts/require $(PYTHON) git compiler
-	$(PIP_INSTALL) --require-hashes -r requirements/test.txt
+	@echo "Installing what the tests need into $(VENV)"
+	@$(PIP_INSTALL) --require-hashes -r requirements/test.txt
 	@touch $@
 
 $(VLLMWATCH_STATE)/lock/bin/uv:
 	@bash scripts/require $(PYTHON)
 	$(PYTHON) -m venv $(VLLMWATCH_STATE)/lock
-	$(VLLMWATCH_STATE)/lock/bin/pip install --quiet --disable-pip-version-check uv==$(UV)
+	$(VLLMWATCH_STATE)/lock/bin/pip install -q -q --disable-pip-version-check uv==$(UV)

@@ -34,7 +34,7 @@ def test_what_is_written_passes_the_check_and_what_is_changed_does_not(checkout:
     missing = generate(checkout, "--check")
     assert missing.returncode == 1
     assert "docs/reference/metrics.md: missing\n" in missing.stdout
-    assert missing.stderr.endswith("hint: Run: vllmwatch generate\n")
+    assert missing.stderr.endswith("hint: Run `vllmwatch generate`\n")
     assert not (checkout / "docs").exists()
     assert generate(checkout).returncode == 0
     assert generate(checkout, "--check").returncode == 0

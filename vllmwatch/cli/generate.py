@@ -33,7 +33,7 @@ def generate(*, check: Check = False, print_all: Print = False) -> None:
     rest = found if check else differences(root, texts)
     if rest:
         foreign = [entry.path for entry in rest if entry.what == "left over"]
-        hint = f"Run: {_COMMAND}" if check else f"Move what a person wrote elsewhere: {', '.join(foreign)}"
+        hint = f"Run `{_COMMAND}`" if check else f"Move what a person wrote elsewhere: {', '.join(foreign)}"
         raise VllmwatchError(f"{len(rest)} generated file(s) are not as they should be", hint=hint)
     typer.echo(f"{len(texts)} generated files are up to date")
 

@@ -25,7 +25,7 @@ def init(file: Destination = Path("vllmwatch.yml"), *, force: Force = False, dis
     The vLLM servers that run on this host now are written down as targets, so that one that is down later is missed.
     """
     if file.is_dir():
-        raise ConfigError(f"{file}: this is a directory", hint=f"Name the file: vllmwatch init {file}/vllmwatch.yml")
+        raise ConfigError(f"{file}: this is a directory", hint=f"Name the file: `vllmwatch init {file}/vllmwatch.yml`")
     if file.exists() and not force:
         raise ConfigError(f"{file}: there is such a file already", hint="Write over it with --force, or name another.")
     found = ServerFinder(socket.gethostname()).find() if discover else Found((), ())

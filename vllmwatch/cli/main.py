@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from vllmwatch import __version__
+from vllmwatch.cli.calling import called
 from vllmwatch.cli.commands import LazyGroup
 from vllmwatch.errors import VllmwatchError
 
@@ -43,13 +44,14 @@ def main() -> None:
 
     Exit codes: 0 done, 1 a fault that the message explains, 2 wrong usage, 130 interrupted.
     """
+    how = called()
     try:
-        app(prog_name="vllmwatch")
+        app(prog_name=how.program)
     except VllmwatchError as error:
         for line in error.message.splitlines():
-            typer.echo(f"error: {line}", err=True)
+            typer.echo(f"error: {how.copyable(line)}", err=True)
         if error.hint:
-            typer.echo(f"hint: {error.hint}", err=True)
+            typer.echo(f"hint: {how.copyable(error.hint)}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

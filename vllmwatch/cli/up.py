@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from vllmwatch.cli.calling import called
 from vllmwatch.config import find_file, load_config
 from vllmwatch.stack.up import UpOptions
 from vllmwatch.stack.up import up as run_stack
@@ -59,4 +60,5 @@ def up(
         retention=retention,
         exporter_arguments=tuple(passed_on),
     )
-    run_stack(options, typer.echo)
+    how = called()
+    run_stack(options, lambda line: typer.echo(how.copyable(line)))

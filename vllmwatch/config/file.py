@@ -12,7 +12,7 @@ from vllmwatch.sources.unicode_text import writable
 
 SIZE_LIMIT_BYTES = 4 * 1024 * 1024
 _MERGE_TAG = "tag:yaml.org,2002:merge"
-_HINT = "See docs/reference/settings.md for every setting, or write a fresh file with: vllmwatch init"
+_HINT = "See docs/reference/settings.md for every setting, or write a fresh file with `vllmwatch init`"
 
 # What a value becomes in YAML by its first character, in the words of PyYAML's messages.
 _SIGNS = {"*": "an alias", "&": "an anchor", "!": "a tag"}
@@ -45,7 +45,7 @@ def _read_bytes(path: Path, name: str) -> bytes:
         with path.open("rb") as stream:
             content = stream.read(SIZE_LIMIT_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"{name}: there is no such file", hint="Write one with: vllmwatch init") from None
+        raise ConfigError(f"{name}: there is no such file", hint="Write one with `vllmwatch init`.") from None
     except IsADirectoryError:
         raise ConfigError(f"{name}: this is a directory, a file is asked for", hint=_HINT) from None
     except OSError as error:

@@ -17,7 +17,7 @@ from vllmwatch.config.targets import TargetReader
 from vllmwatch.config.values import read_value, split_address
 from vllmwatch.errors import ConfigError
 from vllmwatch.sources.address import mask_secrets
-from vllmwatch.spec.setting import ENVIRONMENT_PREFIX, Form, Setting
+from vllmwatch.spec.setting import CALLER_VARIABLE, ENVIRONMENT_PREFIX, Form, Setting
 
 FILE_VARIABLE = "VLLMWATCH_CONFIG"
 STATE_VARIABLE = "VLLMWATCH_STATE"
@@ -149,7 +149,7 @@ def _option_place(setting: Setting, raw: object) -> str:
 def _unknown_variables(environment: Mapping[str, str]) -> Iterable[str]:
     known = [setting.environment for setting in SETTINGS]
     for name in sorted(environment):
-        if not name.startswith(ENVIRONMENT_PREFIX) or name in {*known, FILE_VARIABLE, STATE_VARIABLE}:
+        if not name.startswith(ENVIRONMENT_PREFIX) or name in {*known, FILE_VARIABLE, STATE_VARIABLE, CALLER_VARIABLE}:
             continue
         if not _is_foreign(name, environment[name]):
             near = difflib.get_close_matches(

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 ENVIRONMENT_PREFIX = "VLLMWATCH_"
+# No setting: the Makefile says by it that make runs the program, so that hints are about make.
+CALLER_VARIABLE = "VLLMWATCH_CALLER"
 _KEY = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _OPTION = re.compile(r"--[a-z][a-z0-9]*(-[a-z0-9]+)*")
 

@@ -20,7 +20,9 @@ from vllmwatch.stack.apt_sources import (
 )
 from vllmwatch.stack.version import Version
 
-OWN_PROMETHEUS = "put a Prometheus of at least 2.53 on PATH, or run with --no-prometheus and scrape the exporter"
+OWN_PROMETHEUS = (
+    "put a Prometheus of at least 2.53 on PATH, or run `vllmwatch up --no-prometheus` and scrape the exporter"
+)
 _STEP_SECONDS = 600
 
 

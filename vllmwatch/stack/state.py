@@ -26,7 +26,8 @@ class StateDirectory:
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StartError(
-                f"{self.root} cannot be used: {error.strerror}", hint="name a folder that you may write with --state"
+                f"{self.root} cannot be used: {error.strerror}",
+                hint="name a folder that you may write to: `vllmwatch up --state FOLDER`",
             ) from error
 
     @contextmanager
@@ -42,7 +43,7 @@ class StateDirectory:
                 lock.seek(0)
                 raise StartError(
                     f"`vllmwatch up` already runs on {self.root} (process {lock.read().strip() or 'unknown'})",
-                    hint="stop it first, or give this one a folder of its own with --state",
+                    hint="stop it first, or give this one a folder of its own: `vllmwatch up --state FOLDER`",
                 ) from error
             lock.truncate(0)
             lock.write(str(os.getpid()))

@@ -5,7 +5,8 @@ from typing import Any
 
 NOTHING_FOUND = (
     "Neither a GPU nor a vLLM server was found on this host. The stack runs on and shows them as they come.",
-    "Start a server (vllm serve MODEL), or name one that is elsewhere: vllmwatch up --target http://HOST:8000",
+    "Start a server (vllm serve MODEL). For one that is elsewhere, stop this (Ctrl-C) and name it:",
+    "  `vllmwatch up --target http://HOST:8000`",
 )
 NO_ANSWER = "The exporter does not say what it found; its log tells why."
 _SHOWN = 16

@@ -75,7 +75,7 @@ class Stack:
 
     def _start_exporter(self) -> Address:
         wanted = parse_address(self._options.listen or DEFAULT_LISTEN)
-        address = self._free(wanted, "exporter", movable=self._options.listen is None)
+        address = self._free(wanted, "exporter", "--listen HOST:PORT", movable=self._options.listen is None)
         arguments = ("exporter", "--listen", str(address), *self._options.exporter_arguments)
         self._start("exporter", [sys.executable, "-m", "vllmwatch", *arguments])
         self._wait_ready("exporter", f"{address.url}/-/ready", _EXPORTER_READY_SECONDS)
@@ -85,7 +85,8 @@ class Stack:
         if self._requests.stop.is_set():
             return None
         program = find(self._state.programs, self._say)
-        address = self._free(Address("127.0.0.1", self._options.prometheus_port), "Prometheus", movable=True)
+        wanted = Address("127.0.0.1", self._options.prometheus_port)
+        address = self._free(wanted, "Prometheus", "--prometheus-port PORT", movable=True)
         config, data = self._state.prometheus_config, self._state.prometheus_data
         config.write_text(prometheus_config(exporter))
         command = prometheus_command(program, config, data, address, self._options.retention)
@@ -94,10 +95,12 @@ class Stack:
         self._wait_ready("prometheus", f"{address.url}/-/ready", _PROMETHEUS_READY_SECONDS)
         return address
 
-    def _free(self, wanted: Address, name: str, *, movable: bool) -> Address:
+    def _free(self, wanted: Address, name: str, option: str, *, movable: bool) -> Address:
         address = next_free(wanted, is_free, tries=20 if movable else 1)
         if address is None:
-            raise StartError(f"the {name} cannot listen on {wanted}: it is taken", hint="name another port")
+            raise StartError(
+                f"the {name} cannot listen on {wanted}: it is taken", hint=f"name another: `vllmwatch up {option}`"
+            )
         if address != wanted:
             self._say(f"{wanted} is taken: {name} listens on {address}")
         return address
