@@ -10,6 +10,7 @@ import pytest
 
 from tests.exporter.vllm.pages import translator
 from tests.servers import Server, answering, closing_after, response, serving, vllm
+from vllmwatch.exporter import watch as watch_module
 from vllmwatch.exporter.threads import DaemonPool
 from vllmwatch.exporter.watch import Facts, TargetSample, Watch
 from vllmwatch.sources.target import Origin, Target
@@ -205,3 +206,25 @@ def test_facts_can_be_handed_on() -> None:
         assert sample(watch).facts.version == "0.31.0"
         watch.close()
         pool.close()
+
+
+def test_a_version_that_drips_is_given_up_and_asked_once_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch_module, "_VERSION_TIMEOUT_SECONDS", 0.3)
+
+    def handle(connection: socket.socket, request: bytes) -> None:
+        if b"/version" not in request:
+            connection.sendall(response(PAGE))
+            return
+        connection.sendall(b"HTTP/1.1 200 OK\r\nx-slow: ")
+        for _ in range(200):
+            connection.sendall(b"a")
+            time.sleep(0.05)
+
+    with serving(handle) as server, watching(server) as watch:
+        before = threading.active_count()
+        for _ in range(10):
+            watch.was_up = False
+            assert sample(watch).up
+        assert sum(b"/version" in request for request in server.requests) <= 1
+        assert threading.active_count() < before + 8
+        until(lambda: sample(watch).up and watch._version_deadline is None)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from fastapi import FastAPI
 
 from vllmwatch import __version__
-from vllmwatch.exporter.routes import people_routes, scrape_routes
+from vllmwatch.exporter.routes import metrics_endpoint, people_routes, scrape_routes
 from vllmwatch.exporter.service import Service
 
 
@@ -24,6 +24,7 @@ def create_app(service: Service) -> FastAPI:
         service.close()
 
     app = FastAPI(title="vllmwatch exporter", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.add_route("/metrics", metrics_endpoint(service), methods=["GET", "HEAD"])
     app.include_router(scrape_routes(service))
     app.include_router(people_routes(service))
     return app

@@ -70,7 +70,8 @@ class GpuWatch:
         try:
             return look.result(timeout=0 if self._late else max(timeout_seconds, 0))
         except FutureTimeoutError:
-            self._late = not look.done()
+            with self._lock:
+                self._late = self._under_way is look
             return self._silent(DownReason.TIMEOUT)
         except Exception:  # noqa: BLE001  a fault of the GPU half costs the GPU half
             _log.exception("the GPUs could not be read")

@@ -4,6 +4,7 @@ import asyncio
 import html
 import json
 import zlib
+from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
@@ -29,15 +30,23 @@ class _IndentedResponse(JSONResponse):
         return (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
-def scrape_routes(service: Service) -> APIRouter:
-    """Return the routes that Prometheus and supervisors ask."""
-    router = APIRouter()
+def metrics_endpoint(service: Service) -> Callable[[Request], Awaitable[Response]]:
+    """Return what answers `/metrics`: all metrics, sampled now.
 
-    @router.api_route("/metrics", methods=["GET", "HEAD"], response_class=PlainTextResponse)
+    It is a plain endpoint of Starlette's, which FastAPI stands on: what FastAPI does for arguments and models, this
+    one, which is asked all the time, has no use for.
+    """
+
     async def metrics(request: Request) -> Response:
-        """All metrics, sampled now."""
         sampled = await service.sample(scrape_timeout_seconds(request.headers.get(_TIMEOUT_HEADER), service))
         return await _as_accepted(sampled.page, request.headers.get("Accept-Encoding", ""))
+
+    return metrics
+
+
+def scrape_routes(service: Service) -> APIRouter:
+    """Return the other routes that Prometheus and supervisors ask."""
+    router = APIRouter()
 
     @router.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:
@@ -91,15 +100,16 @@ def people_routes(service: Service) -> APIRouter:
 
 
 def scrape_timeout_seconds(header: str | None, service: Service) -> float:
-    """Return how long a scrape may take: the scraper's own timeout less an offset, or the setting where it has none."""
+    """Return how long a scrape may take: the scraper's own timeout less an offset, and what a target gets at most."""
     options = service.options
     try:
         asked = float(header) if header is not None else None
     except ValueError:
         asked = None
+    most = options.scrape_timeout_seconds
     if asked is None or not 0 < asked < float("inf"):
-        return options.scrape_timeout_seconds
-    return max(asked - options.scrape_timeout_offset_seconds, _LEAST_TIMEOUT_SECONDS)
+        return most
+    return min(max(asked - options.scrape_timeout_offset_seconds, _LEAST_TIMEOUT_SECONDS), most)
 
 
 def accepts_gzip(header: str) -> bool:

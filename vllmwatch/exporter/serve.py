@@ -16,6 +16,8 @@ from vllmwatch.exporter.memory import limit_arenas
 from vllmwatch.exporter.service import Service, Setup
 
 _SHUTDOWN_SECONDS = 3
+# Longer than people wait between scrapes, so that a scraper need not connect anew each time.
+_KEEP_ALIVE_SECONDS = 75
 
 
 def serve(host: str, port: int, load: Callable[[], Setup], gpus: GpuWatch | None, told: Callable[[str], None]) -> None:
@@ -33,10 +35,11 @@ def serve(host: str, port: int, load: Callable[[], Setup], gpus: GpuWatch | None
         log_config=None,
         access_log=False,
         lifespan="on",
-        http="h11",
+        http="httptools",
         ws="none",
         loop="asyncio",
         server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     told(f"http://{shown}:{bound[1]}")

@@ -80,6 +80,7 @@ class Watch:
         self._under_way: Future[TargetSample] | None = None
         self._deadline = 0.0
         self._version_due = 0.0
+        self._version_deadline: float | None = None
         self.was_up = False
 
     def begin(self, deadline: float) -> Future[TargetSample]:
@@ -87,6 +88,7 @@ class Watch:
 
         The result is a sample whatever happens.
         """
+        self._give_up_late_version()
         with self._lock:
             if self._under_way is None:
                 self._deadline = deadline
@@ -147,8 +149,9 @@ class Watch:
                 engines=known.engines or self.facts.engines,
                 last_success_seconds=self._wall_clock(),
             )
-        if not self.was_up or self._clock() >= self._version_due:
+        if self._version_deadline is None and (not self.was_up or self._clock() >= self._version_due):
             self._version_due = self._clock() + _VERSION_EVERY_SECONDS
+            self._version_deadline = self._clock() + _VERSION_TIMEOUT_SECONDS
             # A pool that is closed meanwhile belongs to an exporter that ends, which needs no version.
             with contextlib.suppress(RuntimeError):
                 self._pool.submit(self._ask_version)
@@ -158,9 +161,16 @@ class Watch:
         path = _beside_metrics(self.target.url, "version")
         answer = self._version_fetcher.fetch(self._clock() + _VERSION_TIMEOUT_SECONDS, path)
         version = _version_in(answer.body) if isinstance(answer, Fetched) else ""
-        if version:
-            with self._lock:
+        with self._lock:
+            self._version_deadline = None
+            if version:
                 self.facts = replace(self.facts, version=version)
+
+    def _give_up_late_version(self) -> None:
+        """End a question for the version that a server answers byte by byte, past all time-outs of single reads."""
+        deadline = self._version_deadline
+        if deadline is not None and self._clock() >= deadline:
+            self._version_fetcher.abort()
 
 
 def _version_in(body: bytes) -> str:

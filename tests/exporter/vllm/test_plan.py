@@ -102,3 +102,11 @@ def test_timestamps_and_exemplars_are_left_out_both_ways() -> None:
         result = one.translate(fetched(f'vllm:a {value} 1785000000123\nvllm:b {value} # {{t="x"}} 1\n'))
         assert isinstance(result, TranslatedPage)
         assert set(result.values) == {value.encode()}
+
+
+def test_a_blank_value_on_a_page_with_timestamps_costs_its_line() -> None:
+    one = translator()
+    one.translate(fetched("vllm:a 7 1785000000123\nvllm:b 8 1785000000123\n"))
+    result = one.translate(fetched("vllm:a  \nvllm:b 9 1785000000123\n"))
+    assert isinstance(result, TranslatedPage)
+    assert result.values == (b"9",)

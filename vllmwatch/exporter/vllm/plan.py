@@ -86,7 +86,7 @@ class PagePlan:
             return None
         values = self._pick(rests)
         if self._trailing:
-            values = tuple(value.split(None, 1)[0] if value else value for value in values)
+            values = tuple((value.split(None, 1) or [b""])[0] for value in values)
         if not are_values(values):
             return None
         if any(float(values[slot]) == unknown for slot, unknown in self._sentinels):
