@@ -68,7 +68,7 @@ def test_a_fault_of_the_user_is_lines_and_a_hint_without_traceback(run: CommandL
     assert outcome.out == ""
     assert outcome.err.splitlines() == [
         "error: --listen: host:port is asked for, not 'x'",
-        "error: VLLMWATCH_NVML: true or false is asked for, not 'maybe'; leave the quotes out",
+        "error: VLLMWATCH_NVML: true or false is asked for, not 'maybe'",
         "hint: See docs/reference/settings.md for every setting.",
     ]
 

@@ -92,8 +92,17 @@ FAULTS: tuple[tuple[str, str], ...] = (
             "'127.0.0.1:9836', for all addresses ':9836'"
         ),
     ),
-    ("port-too-large", "FILE:1: listen: host:port is asked for, not '127.0.0.1:98360'"),
+    ("port-too-large", "FILE:1: listen: a port of at most 65535 is asked for, not 98360"),
     ("prefix", "FILE:1: metric_prefixes: '9_' cannot begin the name of a metric"),
+    (
+        "port-of-target-too-large",
+        (
+            "FILE:2: targets[0]: 'gpu1:99999' is no address: its port is greater than 65535, the greatest that there "
+            "is\nFILE:3: targets[1]: 'http://gpu1:70000/metrics' is no address: its port is greater than 65535, the "
+            "greatest that there is"
+        ),
+    ),
+    ("no-boolean", "FILE:1: discover: true or false is asked for, not 'maybe'"),
     ("quoted-boolean", "FILE:1: discover: true or false is asked for, not 'no'; leave the quotes out"),
     (
         "scheme",

@@ -146,7 +146,7 @@ def test_all_faults_of_all_places_are_said_at_once() -> None:
     message = faults({"VLLMWATCH_NVML": "maybe", "VLLMWATCH_ZZZ": "1"}, options={"log_level": "loud"})
     assert sorted(message.splitlines()) == [
         "--log-level: one of debug, info, warning, error is asked for, not 'loud'",
-        "VLLMWATCH_NVML: true or false is asked for, not 'maybe'; leave the quotes out",
+        "VLLMWATCH_NVML: true or false is asked for, not 'maybe'",
         "VLLMWATCH_ZZZ: unknown variable",
     ]
 

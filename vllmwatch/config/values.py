@@ -56,7 +56,9 @@ def read_value(setting: Setting, given: Given) -> object:
 def split_address(text: str) -> tuple[str, int]:
     """Split host:port as the exporter listens on it; raises ValueError."""
     match = _ADDRESS.fullmatch(text)
-    if match is None or int(match["port"]) > _PORT_LIMIT:
+    if match is not None and int(match["port"]) > _PORT_LIMIT:
+        raise ValueError(f"a port of at most {_PORT_LIMIT} is asked for, not {match['port']}")
+    if match is None:
         raise ValueError(f"{Form.ADDRESS} is asked for, not {mask_secrets(text)!r}")
     return match["host"].strip("[]"), int(match["port"])
 
@@ -93,7 +95,9 @@ def _read_boolean(setting: Setting, given: Given) -> bool:
         return raw
     if given.textual and isinstance(raw, str) and raw.strip().lower() in _YES | _NO:
         return raw.strip().lower() in _YES
-    raise _mismatch(setting, raw, "; leave the quotes out" if isinstance(raw, str) else "")
+    # Without quotes, YAML would have read these words as what they mean.
+    quoted = not given.textual and isinstance(raw, str) and raw.strip().lower() in (_YES | _NO) - {"0", "1"}
+    raise _mismatch(setting, raw, "; leave the quotes out" if quoted else "")
 
 
 def _read_whole_number(setting: Setting, given: Given) -> int:

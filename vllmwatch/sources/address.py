@@ -19,6 +19,8 @@ _NAMED_SECRET = re.compile(r"((?:token|password|secret|api[_-]?key)\s*[:=]).*", 
 _NO_TEXT = re.compile(r"^\s|\s$|[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%[\w.-]+)?", re.IGNORECASE | re.ASCII)
 _BLANK = re.compile(r"\s")
+_PORT = re.compile(r"(?:[^/?#]*//)?[^/?#]*:0*(?P<digits>[0-9]+)(?:[/?#]|$)")
+_PORT_LIMIT = 65_535
 _TO_ENCODE = re.compile(r"[^\x21-\x7e]+")
 
 
@@ -92,9 +94,7 @@ def parse_address(text: str, *, exact_path: bool = False) -> Address:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         port = parts.port
     except ValueError:
-        raise ValueError(
-            f"{shown!r} is no address: http://host:port is asked for, an IPv6 address in brackets"
-        ) from None
+        raise ValueError(f"{shown!r} is no address: {_why_unreadable(text)}") from None
     if parts.scheme not in _DEFAULT_PORTS:
         raise ValueError(f"{shown!r} is no address of a metrics page: it starts with neither http:// nor https://")
     if _BLANK.search(parts.netloc):
@@ -108,6 +108,15 @@ def parse_address(text: str, *, exact_path: bool = False) -> Address:
     if host is None:
         raise ValueError(f"{shown!r} is no address: its host is no name and no IP address")
     return _from_parts(parts, host, port or _DEFAULT_PORTS[parts.scheme], path)
+
+
+def _why_unreadable(text: str) -> str:
+    """Say why urlsplit refuses a text: a port that there is not, or something else."""
+    port = _PORT.match(text)
+    # A number of many digits is compared by its length: Python does not even read it.
+    if port is not None and (len(port["digits"]) > len(str(_PORT_LIMIT)) or int(port["digits"]) > _PORT_LIMIT):
+        return f"its port is greater than {_PORT_LIMIT}, the greatest that there is"
+    return "http://host:port is asked for, an IPv6 address in brackets"
 
 
 def _ascii_host(host: str) -> str | None:
