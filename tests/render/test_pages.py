@@ -45,6 +45,17 @@ def test_every_value_of_a_closed_label_is_on_the_page_with_its_meaning() -> None
                 assert [f"`{value}`", meaning.replace("|", "\\|")] in rows
 
 
+def test_each_table_of_values_names_its_metrics_and_stands_once() -> None:
+    headings = [line for line in render_metrics_page().splitlines() if line.startswith("### `")]
+    assert len(headings) == len(set(headings))
+    for metric in (*gpu.METRICS, *exporter.METRICS):
+        for label in metric.labels:
+            ending = f": values of `{label.name}`"
+            naming = [line for line in headings if line.endswith(ending) and f"`{metric.name}`" in line]
+            assert len(naming) == (1 if label.values else 0), (metric.name, label.name)
+    assert "### `vllmwatch_gpu_clock_hertz`, `vllmwatch_gpu_clock_max_hertz`: values of `domain`" in headings
+
+
 def test_the_releases_of_a_name_are_said() -> None:
     (row,) = [row for row in cells(render_metrics_page()) if row[0] == "`vllm:kv_cache_usage_perc`"]
     assert "`vllm:kv_cache_usage_perc` since 0.9.2" in row[4]

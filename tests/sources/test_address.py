@@ -104,6 +104,12 @@ def test_what_is_no_address_is_refused(written: str) -> None:
         parse_address(written)
 
 
+@pytest.mark.parametrize("written", ["gpu1:65536", "http://gpu1:99999/a", "[::1]:00070000?a", "gpu1:" + "9" * 9000])
+def test_port_that_there_is_not_is_said_to_be_too_great(written: str) -> None:
+    with pytest.raises(ValueError, match="its port is greater than 65535"):
+        parse_address(written)
+
+
 @pytest.mark.parametrize(
     "written", ["http://me:s3cret@", "http://me:s3/s3cret@gpu1", "me:s3cret@gpu1:x", "x://me:s3cret@h"]
 )

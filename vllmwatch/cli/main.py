@@ -42,7 +42,8 @@ def root(
 def main() -> None:
     """Run the command line.
 
-    Exit codes: 0 done, 1 a fault that the message explains, 2 wrong usage, 130 interrupted.
+    Exit codes: 0 done (the end of a command that runs until a signal is no fault), 1 a fault that the message explains,
+    2 wrong usage (click's own text), 130 interrupted.
     """
     how = called()
     try:

@@ -22,8 +22,13 @@ def render_command_page(commands: Sequence[CommandHelp]) -> str:
     if not commands:
         raise ValueError("cli.md: nothing to write")
     head = (
-        "# Commands\n\nExit codes: 0 done, 1 a fault that the message explains, 2 wrong usage, 130 interrupted. "
-        "Errors go to standard error, as `error:` and `hint:`."
+        "# Commands\n\n"
+        "| exit code | meaning | on standard error |\n"
+        "| --- | --- | --- |\n"
+        "| 0 | done; `exporter` and `up` end so when SIGINT (Ctrl-C) or SIGTERM ends them | |\n"
+        "| 1 | a fault that the message explains | lines that begin with `error:`, then one with `hint:` |\n"
+        "| 2 | wrong usage: a command or an option that there is not | the usage, and what is wrong with it |\n"
+        "| 130 | Ctrl-C ended one of the other commands | |"
     )
     return mark.markdown("\n\n".join([head, *(_section(command) for command in commands)]))
 

@@ -47,19 +47,27 @@ def _own_table(metrics: Sequence[Metric]) -> str:
 
 
 def _labels(metrics: Sequence[Metric]) -> list[str]:
-    """Return the table of all labels, then for each closed set of values a table of its values."""
+    """Return the table of all labels, then for each closed set of values a table of them."""
     labels = sorted({(label.name, label.help): label for metric in metrics for label in metric.labels}.items())
     parts = [table(("label", "meaning"), [(code(label.name), label.help) for _, label in labels])]
-    for _, label in labels:
-        if label.values:
-            rows = [(code(value), meaning) for value, meaning in sorted(label.values.items())]
-            parts += [f"### Values of `{label.name}`", _used_by(label, metrics), table(("value", "meaning"), rows)]
+    for label, names in _closed_labels(metrics):
+        rows = [(code(value), meaning) for value, meaning in sorted(label.values.items())]
+        used_by = ", ".join(code(name) for name in names)
+        parts += [f"### {used_by}: values of {code(label.name)}", table(("value", "meaning"), rows)]
     return parts
 
 
-def _used_by(label: Label, metrics: Sequence[Metric]) -> str:
-    names = sorted({metric.name for metric in metrics if label in metric.labels})
-    return f"On {', '.join(code(name) for name in names)}."
+def _closed_labels(metrics: Sequence[Metric]) -> list[tuple[Label, list[str]]]:
+    """Return each label with a closed set of values once, with the names of all metrics that have just this set."""
+    found: list[tuple[Label, list[str]]] = []
+    for metric in sorted(metrics, key=lambda metric: metric.name):
+        for label in metric.labels:
+            same = [names for known, names in found if (known.name, known.values) == (label.name, label.values)]
+            if same:
+                same[0].append(metric.name)
+            elif label.values:
+                found.append((label, [metric.name]))
+    return sorted(found, key=lambda entry: (entry[0].name, entry[1]))
 
 
 def _upstream(metrics: Sequence[UpstreamMetric]) -> list[str]:

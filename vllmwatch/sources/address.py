@@ -19,7 +19,7 @@ _NAMED_SECRET = re.compile(r"((?:token|password|secret|api[_-]?key)\s*[:=]).*", 
 _NO_TEXT = re.compile(r"^\s|\s$|[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+(%[\w.-]+)?", re.IGNORECASE | re.ASCII)
 _BLANK = re.compile(r"\s")
-_PORT = re.compile(r"(?:[^/?#]*//)?[^/?#]*:0*(?P<digits>[0-9]+)(?:[/?#]|$)")
+_PORT = re.compile(r"(?:[^/?#]*//)?[^/?#]*:(?P<digits>[0-9]+)(?:[/?#]|$)")
 _PORT_LIMIT = 65_535
 _TO_ENCODE = re.compile(r"[^\x21-\x7e]+")
 
@@ -113,8 +113,9 @@ def parse_address(text: str, *, exact_path: bool = False) -> Address:
 def _why_unreadable(text: str) -> str:
     """Say why urlsplit refuses a text: a port that there is not, or something else."""
     port = _PORT.match(text)
-    # A number of many digits is compared by its length: Python does not even read it.
-    if port is not None and (len(port["digits"]) > len(str(_PORT_LIMIT)) or int(port["digits"]) > _PORT_LIMIT):
+    digits = port["digits"].lstrip("0") if port is not None else ""
+    # A number of many digits is judged by its length: Python does not even read it.
+    if len(digits) > len(str(_PORT_LIMIT)) or int(digits or 0) > _PORT_LIMIT:
         return f"its port is greater than {_PORT_LIMIT}, the greatest that there is"
     return "http://host:port is asked for, an IPv6 address in brackets"
 
