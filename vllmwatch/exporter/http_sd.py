@@ -8,8 +8,9 @@ from vllmwatch.spec.reason import Reason
 
 
 def http_sd(samples: Iterable[TargetSample]) -> list[dict[str, object]]:
-    """Return one group a target that is still discovered; secrets are not part of it.
+    """Return one group a target that is still discovered; secrets, and queries that may hold one, are not part of it.
 
+    Addresses on loopback are as the exporter sees them: they are of use to a Prometheus on the same host alone.
     Form: https://prometheus.io/docs/prometheus/latest/http_sd/
     """
     return [_group(sample) for sample in samples if sample.reason is not Reason.GONE]

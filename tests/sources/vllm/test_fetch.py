@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.certificates import Certificates
+from tests.certificates import Certificates, make_certificates
 from tests.servers import answering, closing_after, response, serving
 from vllmwatch.sources.target import Access, Origin, Target
 from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _redirected
@@ -397,3 +397,16 @@ def test_after_the_end_nothing_is_fetched_and_nothing_stays_open() -> None:
         assert reason(one.fetch(time.monotonic() + 10)) is Reason.TIMEOUT
         assert server.connections == 1
         assert one._connection is None
+
+
+def test_renewed_certificates_are_taken_up(certificates: Certificates, tmp_path: Path) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates.server_cert, certificates.server_key)
+    authority = tmp_path / "authority.pem"
+    authority.write_text(Path(make_certificates(tmp_path).ca).read_text())
+    with serving(closing_after(response(PAGE)), tls=context) as server:
+        one = fetcher(server.url(), Access(ca_file=str(authority)))
+        assert reason(one.fetch(time.monotonic() + 5)) is Reason.TLS
+        authority.write_text(Path(certificates.ca).read_text() + "\n")
+        assert isinstance(one.fetch(time.monotonic() + 5), Fetched)
+        one.close()

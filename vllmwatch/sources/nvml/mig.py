@@ -43,7 +43,12 @@ class MigInstances:
                 present[uuid] = self._known.get(uuid) or _Instance(device, uuid)
         self._known = present
         self._utilization.forget_others({instance.gpu_instance for instance in present.values()})
-        return tuple(self._snapshot(instance) for instance in present.values())
+        # Compute instances of one GPU instance share its engines; each look takes one sample of those.
+        busy: dict[int | None, float | None] = {None: None}
+        for instance in present.values():
+            if instance.gpu_instance is not None and instance.gpu_instance not in busy:
+                busy[instance.gpu_instance] = self._utilization.percent(instance.gpu_instance)
+        return tuple(self._snapshot(instance, busy[instance.gpu_instance]) for instance in present.values())
 
     def close(self) -> None:
         """Free what the instances hold in the library."""
@@ -60,8 +65,7 @@ class MigInstances:
                 handles.append(handle)
         return handles
 
-    def _snapshot(self, instance: _Instance) -> MigInstance:
-        busy = None if instance.gpu_instance is None else self._utilization.percent(instance.gpu_instance)
+    def _snapshot(self, instance: _Instance, busy: float | None) -> MigInstance:
         return MigInstance(
             uuid=instance.uuid,
             gpu_instance=instance.gpu_instance,

@@ -51,6 +51,18 @@ def _secret(path: str) -> str:
     return text
 
 
+def certificates_stamp(access: Access) -> tuple[object, ...]:
+    """Return what changes when one of the certificate files does, as when they are renewed."""
+    stamps: list[object] = []
+    for path in (access.ca_file, access.cert_file, access.key_file):
+        try:
+            found = os.stat(path) if path else None  # noqa: PTH116  a path as the user gave it
+        except OSError:
+            found = None
+        stamps.append((found.st_mtime_ns, found.st_size, found.st_ino) if found else None)
+    return tuple(stamps)
+
+
 def tls_context(access: Access) -> ssl.SSLContext:
     """Return how TLS connections are made and verified. Raises RefusedError."""
     try:

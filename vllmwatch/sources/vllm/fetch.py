@@ -16,7 +16,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from urllib.parse import quote, urljoin, urlsplit
 
 from vllmwatch.sources.target import Target
-from vllmwatch.sources.vllm.access import authorization, tls_context
+from vllmwatch.sources.vllm.access import authorization, certificates_stamp, tls_context
 from vllmwatch.sources.vllm.body import as_utf8, is_openmetrics, unpacker
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
@@ -72,6 +72,7 @@ class Fetcher:
         self._clock = clock
         self._connection: HTTPConnection | None = None
         self._tls: ssl.SSLContext | None = None
+        self._tls_stamp: tuple[object, ...] = ()
         self._aborted = False
         self._ended = False
         self._fetching = threading.Lock()
@@ -190,8 +191,9 @@ class Fetcher:
         parts = urlsplit(self._target.url)
         host = parts.hostname or ""
         if parts.scheme == "https":
-            if self._tls is None:
-                self._tls = tls_context(self._target.access)
+            stamp = certificates_stamp(self._target.access)
+            if self._tls is None or stamp != self._tls_stamp:
+                self._tls, self._tls_stamp = tls_context(self._target.access), stamp
             return HTTPSConnection(host, parts.port or _PORTS["https"], context=self._tls)
         return HTTPConnection(host, parts.port or _PORTS["http"])
 
