@@ -160,3 +160,13 @@ def test_count_is_between_the_louder_source_and_both_together(events: list[tuple
     found = total(ledger, 13)
     count = found.count if found else 0
     assert max(by_source) <= count <= sum(by_source)
+
+
+def test_events_told_of_by_address_and_by_uuid_are_one_when_the_two_are_learnt_to_be_one_gpu() -> None:
+    ledger = XidLedger()
+    ledger.record("0000:3b:00", 79, 1000.0, XidSource.KERNEL_LOG)
+    ledger.record("0000:3b:00", 79, 2000.0, XidSource.KERNEL_LOG)
+    ledger.record("GPU-1", 79, 1001.0, XidSource.NVML)
+    ledger.learn("GPU-1", "0000:3b:00")
+    assert ledger.totals().by_uuid["GPU-1"] == {79: XidTotal(2, 2000.0)}
+    assert ledger.totals().unplaced == {}

@@ -90,9 +90,14 @@ class _Series:
         self.last = max(self.last, seconds)
 
     def absorb(self, other: "_Series") -> None:
-        self.count += other.count
+        """Take over another series of the same GPU and code; events that both were told of are one."""
+        self.count += other.count - len(other.recent)
+        for event in other.recent:
+            first, *others = event.sources
+            self.add(event.seconds, first)
+            for source in others:
+                self.add(event.seconds, source)
         self.last = max(self.last, other.last)
-        self.recent.extend(other.recent)
 
 
 def normal_pci_address(text: str) -> str | None:

@@ -1,5 +1,6 @@
 """A log file of bounded size that also remembers its last lines."""
 
+import contextlib
 from collections import deque
 from pathlib import Path
 from threading import Lock
@@ -19,18 +20,24 @@ class BoundedLog:
         self._limit = limit_bytes
         self._last: deque[str] = deque(maxlen=_REMEMBERED_LINES)
         self._lock = Lock()
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)
 
     def write(self, line: bytes) -> None:
-        """Add one line; the file is put aside when it is full."""
+        """Add one line; the file is put aside when it is full.
+
+        A disk that takes no more costs lines of the file, not the child whose pipe we read.
+        """
         with self._lock:
             self._last.append(line.decode(errors="replace").rstrip())
-            if self._file.tell() + len(line) > self._limit:
-                self._file.close()
-                self.path.replace(self.path.with_name(f"{self.path.name}.1"))
-                self._file = self.path.open("ab")
-            self._file.write(line)
-            self._file.flush()
+            with contextlib.suppress(OSError):
+                self._write(line)
+
+    def _write(self, line: bytes) -> None:
+        if self._file.tell() + len(line) > self._limit:
+            self._file.close()
+            self.path.replace(self.path.with_name(f"{self.path.name}.1"))
+            self._file = self.path.open("ab", buffering=0)
+        self._file.write(line)
 
     def last_lines(self) -> list[str]:
         """Return the last lines that were written, oldest first."""
@@ -39,5 +46,5 @@ class BoundedLog:
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
+        with self._lock, contextlib.suppress(OSError):
             self._file.close()
