@@ -43,6 +43,20 @@ def test_older_on_path_is_named_and_an_unpacked_one_taken(tmp_path: Path) -> Non
     assert said == [f"{old} is Prometheus 2.52.9: at least 2.53.0 is needed, so it is left aside"]
 
 
+def test_page_is_used_only_where_it_is_whole(tmp_path: Path) -> None:
+    path = put_program(tmp_path / "usr" / "bin", "2.53.3")
+    web = tmp_path / "usr" / "share" / "prometheus" / "web"
+    assert module.unpacked(tmp_path) == Prometheus(path, Version(2, 53, 3))
+    (web / "static").mkdir(parents=True)
+    (web / "static" / "jquery").symlink_to("../../../javascript/jquery")
+    assert module.unpacked(tmp_path) == Prometheus(path, Version(2, 53, 3)), "a folder without templates"
+    (web / "templates").mkdir()
+    (web / "templates" / "_base.html").touch()
+    assert module.unpacked(tmp_path) == Prometheus(path, Version(2, 53, 3)), "scripts are missing"
+    (tmp_path / "usr" / "share" / "javascript" / "jquery").mkdir(parents=True)
+    assert module.unpacked(tmp_path) == Prometheus(path, Version(2, 53, 3), web)
+
+
 def test_neither_debian_nor_ubuntu_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "machine_distribution", lambda: None)
     with pytest.raises(StartError, match="neither Debian nor Ubuntu") as caught:

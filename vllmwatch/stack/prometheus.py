@@ -54,10 +54,15 @@ def unpacked(folder: Path) -> Prometheus | None:
     """Return the Prometheus that was unpacked into a folder, or None."""
     path = folder / "usr" / "bin" / "prometheus"
     version = version_of(path) if path.exists() else None
-    web = folder.absolute() / "usr" / "share" / "prometheus" / "web"
-    # Newer packages have the folder, and no page in it.
-    has_page = (web / "templates" / "_base.html").exists()
-    return Prometheus(path, version, web if has_page else None) if version is not None else None
+    return Prometheus(path, version, _web(folder.absolute())) if version is not None else None
+
+
+def _web(folder: Path) -> Path | None:
+    """Return the folder of the page, or None where it is not whole: newer packages have the folder, and no page."""
+    web = folder / "usr" / "share" / "prometheus" / "web"
+    scripts = web / "static"
+    whole = (web / "templates" / "_base.html").exists() and scripts.exists()
+    return web if whole and all(each.exists() for each in scripts.iterdir()) else None
 
 
 def fetch_from_suite(distribution: Distribution, suite: str, folder: Path, minimum: Version = MINIMUM) -> Prometheus:
