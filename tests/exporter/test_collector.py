@@ -1,5 +1,6 @@
 """Collections, and the end of a collector whose place another took."""
 
+import socket
 import threading
 import time
 
@@ -18,9 +19,9 @@ PAGE = (RECORDED / "vllm_0.32.0_idle.prom").read_bytes()
 def test_a_retired_collector_still_finishes_what_was_begun() -> None:
     release = threading.Event()
 
-    def handle(connection: object, _request: bytes) -> None:
+    def handle(connection: socket.socket, _request: bytes) -> None:
         release.wait(10)
-        connection.sendall(response(PAGE))  # type: ignore[attr-defined]
+        connection.sendall(response(PAGE))
 
     with serving(handle) as server:
         collector = Collector(ExporterOptions(node="box"), StaticTargets([target(server.url())]), None)
@@ -43,9 +44,9 @@ def test_collections_at_once_ask_a_target_once() -> None:
     release = threading.Event()
     ordinary = vllm(PAGE)
 
-    def handle(connection: object, request: bytes) -> None:
+    def handle(connection: socket.socket, request: bytes) -> None:
         release.wait(10)
-        ordinary(connection, request)  # type: ignore[arg-type]
+        ordinary(connection, request)
 
     with serving(handle) as server:
         collector = Collector(ExporterOptions(node="box"), StaticTargets([target(server.url())]), None)

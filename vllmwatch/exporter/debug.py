@@ -1,8 +1,8 @@
 """Why: what `/debug/last` says of each target, of NVML and of discovery after the last sample."""
 
 from vllmwatch.exporter.collector import Collection
-from vllmwatch.exporter.targets import public_url
 from vllmwatch.exporter.watch import TargetSample
+from vllmwatch.sources.address import public_url
 from vllmwatch.spec.reason import REASON_MEANINGS
 
 

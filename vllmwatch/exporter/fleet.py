@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 
 from vllmwatch.exporter.collector import Collection
-from vllmwatch.exporter.targets import public_url
 from vllmwatch.exporter.vllm.translator import TranslatedPage
 from vllmwatch.exporter.watch import TargetSample
+from vllmwatch.sources.address import public_url
 from vllmwatch.sources.nvml.snapshot import GpuSnapshot, NvmlSnapshot
 
 VERSION = 1

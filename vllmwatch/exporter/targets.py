@@ -1,11 +1,11 @@
 """Samples of targets as families of our own."""
 
 from collections.abc import Sequence
-from urllib.parse import urlsplit, urlunsplit
 
 from vllmwatch.catalog import exporter as catalog
 from vllmwatch.exporter.family import Families
 from vllmwatch.exporter.watch import TargetSample
+from vllmwatch.sources.address import public_url
 from vllmwatch.spec.reason import DropReason
 
 
@@ -21,11 +21,6 @@ def add_targets(families: Families, samples: Sequence[TargetSample], conflicts: 
         _add_info(families, sample, who)
         if sample.page is not None:
             _add_counts(families, sample, who, lost)
-
-
-def public_url(url: str) -> str:
-    """Return an address without its query, which may hold a secret."""
-    return urlunsplit(urlsplit(url)._replace(query="", fragment=""))
 
 
 def _add_info(families: Families, sample: TargetSample, who: tuple[str, str]) -> None:

@@ -196,3 +196,8 @@ def _with_credentials(access: Access, address: Address) -> Access:
     if address.password == "":
         raise ValueError("the password in the address is empty")
     return replace(access, username=address.username, password=address.password or access.password)
+
+
+def public_url(url: str) -> str:
+    """Return an address without its query, which may hold a secret."""
+    return urlunsplit(urlsplit(url)._replace(query="", fragment=""))

@@ -17,6 +17,13 @@ class UpstreamKind(StrEnum):
     SUMMARY = "summary"
 
 
+PARTS: dict[UpstreamKind, tuple[str, ...]] = {
+    UpstreamKind.HISTOGRAM: ("_bucket", "_sum", "_count"),
+    UpstreamKind.SUMMARY: ("_sum", "_count"),
+}
+"""What the series of a family are called behind its name, for the types that have several."""
+
+
 class Scope(StrEnum):
     """Whose metric it is: an engine's (one series a data-parallel rank) or the whole server's."""
 

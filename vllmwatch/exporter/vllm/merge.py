@@ -6,9 +6,11 @@ from itertools import accumulate, chain
 
 from vllmwatch.exporter.vllm.plan import PagePlan, PlannedFamily, picker
 from vllmwatch.exporter.vllm.translator import TranslatedPage
+from vllmwatch.spec.upstream import PARTS
 
 _UNTYPED = "untyped"
-_DERIVED: dict[str, tuple[str, ...]] = {"histogram": ("_bucket", "_sum", "_count"), "summary": ("_sum", "_count")}
+# The types are texts here, since a page may give any.
+_DERIVED: dict[str, tuple[str, ...]] = {str(kind): parts for kind, parts in PARTS.items()}
 
 
 @dataclass(slots=True)

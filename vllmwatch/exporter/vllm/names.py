@@ -3,13 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vllmwatch.spec.upstream import Name, UpstreamKind, UpstreamMetric
+from vllmwatch.spec.upstream import PARTS, Name, UpstreamKind, UpstreamMetric
 
 _TOTAL = "_total"
-_PARTS: dict[UpstreamKind, tuple[str, ...]] = {
-    UpstreamKind.HISTOGRAM: ("_bucket", "_sum", "_count"),
-    UpstreamKind.SUMMARY: ("_sum", "_count"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,7 @@ class NameBook:
                 if metric.kind is UpstreamKind.COUNTER:
                     base = base.removesuffix(_TOTAL)
                 self._by_base.setdefault(base, []).append((name, Known(metric, rank)))
-                for suffix in _PARTS.get(metric.kind, ()):
+                for suffix in PARTS.get(metric.kind, ()):
                     self._bases_of_parts[base + suffix] = base
 
     def unprefixed(self, family: str) -> str:
@@ -73,9 +69,7 @@ class NameBook:
 
     def declared_kind(self, unprefixed: str) -> UpstreamKind | None:
         """Return the type that the catalogue gives a name, whatever the page says of it."""
-        for base in self._bases(unprefixed):
-            return self._by_base[base][0][1].metric.kind
-        return None
+        return next((self._by_base[base][0][1].metric.kind for base in self._bases(unprefixed)), None)
 
     def _bases(self, name: str) -> list[str]:
         return [base for base in dict.fromkeys((name, name.removesuffix(_TOTAL))) if base in self._by_base]

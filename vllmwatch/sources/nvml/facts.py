@@ -18,8 +18,8 @@ from vllmwatch.sources.nvml.tables import (
 
 # Chips that share the host's memory. Some of their drivers refuse memory figures, others give the host's.
 _UNIFIED_CHIPS: Final = ("GB10", "Thor", "Orin")
-_MAX_WIDTH: Final = 32
-_MAX_GENERATION: Final = 8
+MAX_WIDTH: Final = 32
+MAX_GENERATION: Final = 8
 # More than any card has (18 with NVLink 5, 36 with NVLink 6): a larger count is none, and must not be counted to.
 _MAX_LINKS: Final = 72
 _MAX_CAPABILITY: Final = 1000
@@ -64,8 +64,8 @@ def read_facts(device: Device, name: str | None, memory: Memory | None) -> tuple
         power_limit_default_watts=plausible.watts(fields.get("power_limit_default") or default.number()),
         power_limit_min_watts=plausible.watts(fields.get("power_limit_min") or lowest),
         power_limit_max_watts=plausible.watts(fields.get("power_limit_max") or highest),
-        pcie_link_generation_max=within(device.number("nvmlDeviceGetMaxPcieLinkGeneration").number(), _MAX_GENERATION),
-        pcie_link_width_max=within(device.number("nvmlDeviceGetMaxPcieLinkWidth").number(), _MAX_WIDTH),
+        pcie_link_generation_max=within(device.number("nvmlDeviceGetMaxPcieLinkGeneration").number(), MAX_GENERATION),
+        pcie_link_width_max=within(device.number("nvmlDeviceGetMaxPcieLinkWidth").number(), MAX_WIDTH),
         persistence_mode=plausible.yes(device.number("nvmlDeviceGetPersistenceMode").number()),
         compute_mode=COMPUTE_MODES.get(device.number("nvmlDeviceGetComputeMode").number()),
         mig_mode=plausible.yes(pair(device, "nvmlDeviceGetMigMode")[0]),

@@ -5,7 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from vllmwatch.sources.nvml import plausible
-from vllmwatch.sources.nvml.facts import is_unified_chip, read_facts, read_identity, within
+from vllmwatch.sources.nvml.facts import (
+    MAX_GENERATION,
+    MAX_WIDTH,
+    is_unified_chip,
+    read_facts,
+    read_identity,
+    within,
+)
 from vllmwatch.sources.nvml.fields import FieldBatch, KeyT
 from vllmwatch.sources.nvml.library import Device, FirstOf, GpuLostError, Library, Number, pynvml
 from vllmwatch.sources.nvml.memory import Bar1Reading, MemoryReading
@@ -23,9 +30,6 @@ from vllmwatch.sources.nvml.tables import (
     THROTTLE_BITS,
 )
 from vllmwatch.sources.nvml.throttle import Violations
-
-_MAX_WIDTH = 32
-_MAX_GENERATION = 8
 
 
 class _TwoNumbers:
@@ -199,8 +203,8 @@ class GpuReader:
             remapped_rows=_counts(fields, REMAPPED_KEYS),
             row_remap_pending=plausible.yes(fields.get("remap_pending")),
             row_remap_failure=plausible.yes(fields.get("remap_failure")),
-            pcie_link_generation=within(self._generation.number(), _MAX_GENERATION),
-            pcie_link_width=within(self._width.number(), _MAX_WIDTH),
+            pcie_link_generation=within(self._generation.number(), MAX_GENERATION),
+            pcie_link_width=within(self._width.number(), MAX_WIDTH),
             pcie_replays=plausible.whole(fields.get("pcie_replays")),
             recovery_action=RECOVERY_ACTIONS.get(fields.get("recovery_action")),
             nvlinks=self._links.read(),

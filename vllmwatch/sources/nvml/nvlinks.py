@@ -9,7 +9,7 @@ from vllmwatch.sources.nvml.snapshot import NvLinks
 
 KIB: Final = 1024
 # Links that older drivers, which do not tell the number, are asked about: NVLink 4 and before have at most 18.
-_MAX_LINKS: Final = 18
+_LINKS_WHERE_NOT_TOLD: Final = 18
 _STATES: Final = frozenset({0, 1, 2, 3})
 _UP_STATES: Final = frozenset({1, 2})  # active, and asleep to save power; 3 is up and unusable
 
@@ -40,7 +40,7 @@ class NvLinkReading:
     """Reads the links of one GPU; `count` is None where the driver does not tell how many there are."""
 
     def __init__(self, device: Device, count: int | None) -> None:
-        self._links = range(_MAX_LINKS if count is None else count)
+        self._links = range(_LINKS_WHERE_NOT_TOLD if count is None else count)
         self._fields = FieldBatch(device, [field for link in self._links for field in _fields_of(link)])
         self._states = {(link, "state"): device.number("nvmlDeviceGetNvLinkState", link) for link in self._links}
         self._keys: list[Key] = []

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from urllib.parse import quote, urljoin, urlsplit
 
+from vllmwatch.sources.address import public_url
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.access import authorization, certificates_stamp, tls_context
 from vllmwatch.sources.vllm.body import as_utf8, is_openmetrics, unpacker
@@ -147,7 +148,7 @@ class Fetcher:
             location = _redirected(url, response.headers.get("Location", ""))
             self._finish(response)
             if location in seen:
-                raise RefusedError(Reason.REDIRECT, f"{_shown(url)} redirects in a loop")
+                raise RefusedError(Reason.REDIRECT, f"{public_url(url)} redirects in a loop")
             seen.add(location)
             url = location
         raise RefusedError(Reason.REDIRECT, f"more than {self._limits.redirects} redirects in a row")
@@ -264,9 +265,9 @@ def _redirected(url: str, location: str) -> str:
         target = urljoin(url, quote(location, safe=_URL_CHARACTERS))
         same = _place(target) == _place(url)
     except ValueError as error:
-        raise RefusedError(Reason.REDIRECT, f"{_shown(url)} redirects to what is no address") from error
+        raise RefusedError(Reason.REDIRECT, f"{public_url(url)} redirects to what is no address") from error
     if not same:
-        raise RefusedError(Reason.REDIRECT, f"{_shown(url)} redirects to another host, {_shown(target)}")
+        raise RefusedError(Reason.REDIRECT, f"{public_url(url)} redirects to another host, {public_url(target)}")
     return target
 
 
@@ -274,11 +275,6 @@ def _place(url: str) -> tuple[str, str | None, int | None]:
     """Return scheme, host and port, with the scheme's own port where none is written."""
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
-
-
-def _shown(url: str) -> str:
-    """Return an address for people, without the query, which may hold a secret."""
-    return url.partition("?")[0]
 
 
 def _explain(error: Exception) -> tuple[Reason, str]:
