@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from vllmwatch.exporter.collector import naming_of
 from vllmwatch.exporter.options import ExporterOptions
-from vllmwatch.exporter.vllm.merge import merge
+from vllmwatch.exporter.vllm.merge import Merger
 from vllmwatch.exporter.vllm.series import Identity
 from vllmwatch.exporter.vllm.translator import TranslatedPage, Translator
 from vllmwatch.sources.vllm.fetch import Fetched
@@ -53,7 +53,7 @@ def why_not(page: str | bytes, *, complete: bool = True, **options: object) -> R
 
 def text_of(*pages: TranslatedPage) -> str:
     """Return the merged text of pages."""
-    return b"".join(merge(pages, {}).chunks).decode()
+    return b"".join(Merger().merge(pages).chunks).decode()
 
 
 def samples_of(text: str) -> dict[Series, float]:

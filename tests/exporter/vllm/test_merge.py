@@ -17,7 +17,7 @@ from tests.exporter.vllm.pages import (
     type_of,
     values,
 )
-from vllmwatch.exporter.vllm.merge import Merger, merge
+from vllmwatch.exporter.vllm.merge import Merger
 from vllmwatch.exporter.vllm.translator import TranslatedPage
 
 PAGES = sorted(RECORDED.glob("*.prom"))
@@ -95,7 +95,7 @@ def test_of_two_types_for_one_family_the_first_stands(first: str, second: str) -
     page = "# TYPE odd {0}\nodd{1} 1\n# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 1\n"
     suffix = {"histogram": "_count", "summary": "_count"}
     pages = [translate(page.format(kind, suffix.get(kind, "")), server=f"{kind}:1") for kind in (first, second)]
-    merged = merge(pages, {})
+    merged = Merger().merge(pages)
     text = b"".join(merged.chunks).decode()
     assert type_of(text, "odd") == first
     assert merged.conflicts == [0, 1]
@@ -106,9 +106,9 @@ def test_of_two_types_for_one_family_the_first_stands(first: str, second: str) -
 def test_a_type_stays_with_a_family_from_scrape_to_scrape() -> None:
     one = translate("# TYPE odd gauge\nodd 1\n", server="a:1")
     other = translate("# TYPE odd counter\nodd 2\n", server="b:1")
-    kinds = merge([one, other], {}).kinds
-    assert merge([other, one], kinds).conflicts == [1, 0]
-    assert merge([other], merge([other], kinds).kinds).conflicts == [0]
+    merger = Merger()
+    assert merger.merge([one, other]).conflicts == [0, 1]
+    assert merger.merge([other, one]).conflicts == [1, 0]
 
 
 def test_what_was_decided_serves_page_after_page() -> None:
@@ -128,7 +128,7 @@ def test_what_was_decided_serves_page_after_page() -> None:
             pages.append(translated)
         order = pages if number != 1 else pages[::-1]
         merged = merger.merge(order)
-        expected = merge(order, {})
+        expected = Merger().merge(order)
         assert merged.chunks == expected.chunks
         assert merged.conflicts == [0, 0]
         found = samples_of(b"".join(merged.chunks).decode())
@@ -154,22 +154,22 @@ def test_an_untyped_family_joins_a_plain_type_and_no_histogram() -> None:
         text = text_of(*order)
         assert type_of(text, "odd") == "gauge"
         assert sum(name == "odd" for name, _ in samples_of(text)) == 2
-    assert merge([untyped, histogram], {}).conflicts == [1, 0]
-    assert merge([histogram, untyped], {}).conflicts == [0, 1]
+    assert Merger().merge([untyped, histogram]).conflicts == [1, 0]
+    assert Merger().merge([histogram, untyped]).conflicts == [0, 1]
 
 
 def test_a_name_that_is_a_series_of_a_histogram_is_no_family_of_its_own() -> None:
     histogram = translate('# TYPE odd histogram\nodd_bucket{le="+Inf"} 1\nodd_sum 1\nodd_count 1\n', server="a:1")
     plain = translate("# TYPE odd_count gauge\nodd_count 5\n", server="b:1")
-    assert merge([histogram, plain], {}).conflicts == [0, 1]
-    assert merge([plain, histogram], {}).conflicts == [0, 3]
+    assert Merger().merge([histogram, plain]).conflicts == [0, 1]
+    assert Merger().merge([plain, histogram]).conflicts == [0, 3]
 
 
 def test_a_page_without_types_takes_no_name_from_those_that_have_them() -> None:
     silent = translate("vllm:num_requests_running 1\nother_count 1\n", server="a:1")
     spoken = translate('# TYPE other histogram\nother_bucket{le="+Inf"} 1\nother_sum 1\nother_count 1\n', server="b:1")
     for order in ([silent, spoken], [spoken, silent]):
-        merged = merge(order, {})
+        merged = Merger().merge(order)
         assert sum(merged.conflicts) == 1
         assert type_of(b"".join(merged.chunks).decode(), "other") == "histogram"
 
@@ -180,5 +180,5 @@ def test_a_liar_about_a_part_of_a_known_histogram_costs_itself_alone() -> None:
     honest = translate((RECORDED / "vllm_0.32.0_loaded.prom").read_bytes(), server="b:1")
     text = text_of(liar, honest)
     assert type_of(text, name) == "histogram"
-    assert merge([liar, honest], {}).conflicts == [0, 0]
+    assert Merger().merge([liar, honest]).conflicts == [0, 0]
     assert sum(series == f"{name}_count" for series, _ in samples_of(text)) == 1

@@ -34,8 +34,6 @@ class Merged:
 
     chunks: list[bytes]
     conflicts: list[int]
-    kinds: dict[str, str]
-    """The type of each family, given to the next merge so that types do not change hands from scrape to scrape."""
 
 
 class _Table:
@@ -82,10 +80,11 @@ class _Layout:
     pick: Callable[[Sequence[bytes]], tuple[bytes, ...]]
     conflicts: list[int]
     kinds: dict[str, str]
+    """The type of each family, given to the next merge so that types do not change hands from scrape to scrape."""
 
     def write(self, pages: Sequence[TranslatedPage]) -> Merged:
         values = list(chain.from_iterable([page.values for page in pages]))
-        return Merged([self.template % self.pick(values)], self.conflicts, self.kinds)
+        return Merged([self.template % self.pick(values)], self.conflicts)
 
 
 def _lay_out(plans: list[PagePlan], kinds_before: dict[str, str]) -> _Layout:
@@ -125,8 +124,8 @@ class Merger:
     had.
     """
 
-    def __init__(self, kinds_before: dict[str, str] | None = None) -> None:
-        self._kinds = kinds_before or {}
+    def __init__(self) -> None:
+        self._kinds: dict[str, str] = {}
         self._layout: _Layout | None = None
 
     def merge(self, pages: Sequence[TranslatedPage]) -> Merged:
@@ -139,8 +138,3 @@ class Merger:
             self._layout = layout if layout.kinds == self._kinds else None
             self._kinds = layout.kinds
         return layout.write(pages)
-
-
-def merge(pages: Sequence[TranslatedPage], kinds_before: dict[str, str]) -> Merged:
-    """Merge pages once, as `Merger` does."""
-    return Merger(kinds_before).merge(pages)
