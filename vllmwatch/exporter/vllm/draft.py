@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from vllmwatch.sources.vllm.text import Header, LineError, Sample, read_header, read_sample
+from vllmwatch.spec.upstream import PARTS
 
 _SUFFIXES: dict[str, tuple[str, ...]] = {
-    "histogram": ("_bucket", "_sum", "_count", "_created"),
-    "summary": ("_sum", "_count", "_created"),
+    **{str(kind): (*parts, "_created") for kind, parts in PARTS.items()},
     "counter": ("_total", "_created"),
     "gaugehistogram": ("_bucket", "_gsum", "_gcount"),
     "info": ("_info",),
