@@ -8,7 +8,17 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fake_nvml.cards import MIB, uuid_of
 from tests.fake_nvml.plugin import Host
-from tests.fake_nvml.presets import PRESETS, gb10_host, h100_host, l4_host, mig_host, no_driver, rtx_host, sick_host
+from tests.fake_nvml.presets import (
+    PRESETS,
+    gb10_host,
+    h100_host,
+    l4_host,
+    mig_host,
+    no_driver,
+    rtx_host,
+    shared_mig_host,
+    sick_host,
+)
 from vllmwatch.catalog import gpu_labels
 from vllmwatch.catalog.gpu import METRICS
 from vllmwatch.exporter.family import Families
@@ -252,6 +262,29 @@ def test_mig_instances_stand_apart_from_their_gpu(nvml_host: Host, reader: NvmlR
     assert found["vllmwatch_mig_instance_info", frozenset(numbers.items())] == 1
     assert value(text, "gpu_utilization_ratio") is None
     assert [name for name, labels in found if "MIG-" in str(labels) and "_gpu_" in name] == []
+
+
+def test_memory_that_compute_instances_share_is_counted_once(nvml_host: Host, reader: NvmlReader) -> None:
+    nvml_host(shared_mig_host())
+    found = samples(page(reader.snapshot()))
+    for part, of_both in (("total", 40448 + 20096), ("used", 29952 + 38), ("reserved", 24 + 24)):
+        of_part = {
+            dict(labels)["profile"]: held for (name, labels), held in found.items() if f"mig_memory_{part}" in name
+        }
+        assert of_part.keys() == {"2c.3g.40gb", "2g.20gb"}  # the compute instance 0 of each GPU instance
+        assert sum(of_part.values()) == of_both * MIB
+    infos = [dict(labels) for name, labels in found if name == "vllmwatch_mig_instance_info"]
+    assert {info["profile"] for info in infos} == {"1c.3g.40gb", "2c.3g.40gb", "2g.20gb"}
+    processes = {
+        dict(labels)["profile"]: held for (name, labels), held in found.items() if name.endswith("mig_processes")
+    }
+    assert processes == {"1c.3g.40gb": 0, "2c.3g.40gb": 1, "2g.20gb": 0}
+
+
+def test_instances_of_unknown_number_keep_their_memory(nvml_host: Host, reader: NvmlReader) -> None:
+    nvml_host(mig_host() | {f"gpu.0.mig.{index}.nvmlDeviceGetGpuInstanceId": "error:3" for index in range(2)})
+    found = samples(page(reader.snapshot()))
+    assert sum(name == "vllmwatch_mig_memory_total_bytes" for name, _ in found) == 2
 
 
 def test_xids_are_counted_by_gpu_and_by_address(nvml_host: Host, reader: NvmlReader) -> None:

@@ -49,6 +49,17 @@ def mig_host() -> Lines:
     return lines | {"process.0": f"gpu.0.mig.0,compute,8801,{29500 * MIB},2,0"}
 
 
+def shared_mig_host() -> Lines:
+    """As mig_host, with two compute instances in one GPU instance: each tells the memory that they share."""
+    lines = mig_host()
+    lines |= _instance(0, "MIG-1f3a0c52-6a11-5c0e-9d0b-5b8e1a7c0001", 2, "1c.3g.40gb", total=40448, used=29952)
+    lines |= _instance(1, "MIG-1f3a0c52-6a11-5c0e-9d0b-5b8e1a7c0003", 2, "2c.3g.40gb", total=40448, used=29952)
+    # NVML numbers MIG devices in an order of its own.
+    lines |= {"gpu.0.mig.0.nvmlDeviceGetComputeInstanceId": "1", "gpu.0.mig.1.nvmlDeviceGetComputeInstanceId": "0"}
+    lines |= _instance(2, "MIG-1f3a0c52-6a11-5c0e-9d0b-5b8e1a7c0002", 5, "2g.20gb", total=20096, used=38)
+    return lines | {"process.0": f"gpu.0.mig.1,compute,8801,{29500 * MIB},2,0"}
+
+
 def _instance(index: int, uuid: str, gpu_instance: int, profile: str, *, total: int, used: int) -> Lines:
     prefix = f"gpu.0.mig.{index}."
     reserved = 24
@@ -174,6 +185,7 @@ PRESETS: Mapping[str, Callable[[], Lines]] = {
         h100_host,
         h200_host,
         mig_host,
+        shared_mig_host,
         rtx_host,
         l4_host,
         v100_host,

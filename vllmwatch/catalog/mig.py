@@ -20,16 +20,23 @@ MIG_INSTANCE_INFO = gauge(
 )
 MIG_UTILIZATION = gauge(
     "mig_utilization_ratio",
-    "Share of time since the last look in which any kernel ran on the instance (Hopper and later).",
+    "Share of time since the last look in which any kernel ran on the GPU instance (Hopper and later).",
     RATIO,
     *_MIG,
 )
-MIG_MEMORY_USED = gauge("mig_memory_used_bytes", "Memory of the instance that is allocated.", BYTES, *_MIG)
-MIG_MEMORY_FREE = gauge("mig_memory_free_bytes", "Memory of the instance that is free.", BYTES, *_MIG)
-MIG_MEMORY_RESERVED = gauge(
-    "mig_memory_reserved_bytes", "Memory of the instance that the driver keeps for itself.", BYTES, *_MIG
+# The compute instances of a GPU instance share its memory.
+_ONCE = "of several compute instances that share it, the first alone has this series"
+MIG_MEMORY_USED = gauge(
+    "mig_memory_used_bytes", f"Memory of the GPU instance that is allocated; {_ONCE}.", BYTES, *_MIG
 )
-MIG_MEMORY_TOTAL = gauge("mig_memory_total_bytes", "Memory of the instance in all.", BYTES, *_MIG)
+MIG_MEMORY_FREE = gauge("mig_memory_free_bytes", f"Memory of the GPU instance that is free; {_ONCE}.", BYTES, *_MIG)
+MIG_MEMORY_RESERVED = gauge(
+    "mig_memory_reserved_bytes",
+    f"Memory of the GPU instance that the driver keeps for itself; {_ONCE}.",
+    BYTES,
+    *_MIG,
+)
+MIG_MEMORY_TOTAL = gauge("mig_memory_total_bytes", f"Memory of the GPU instance in all; {_ONCE}.", BYTES, *_MIG)
 MIG_PROCESSES = gauge("mig_processes", "Processes that use the instance.", COUNT, *_MIG)
 MIG_PROCESS_MEMORY = gauge(
     "mig_process_memory_bytes", "Memory of all processes on the instance, where the driver tells it.", BYTES, *_MIG

@@ -3,7 +3,7 @@
 from vllmwatch.catalog import gpu as catalog
 from vllmwatch.exporter.family import Families, Row
 from vllmwatch.exporter.gpu_health import add_health, add_xids
-from vllmwatch.exporter.mig import add_mig_instance, process_memory
+from vllmwatch.exporter.mig import add_mig_instances, process_memory
 from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuIdentity, GpuReadings, NvmlSnapshot
 from vllmwatch.sources.xid import XidTotals
 
@@ -26,8 +26,7 @@ def add_gpus(families: Families, snapshot: NvmlSnapshot, xids: XidTotals, node: 
         if gpu.readings is not None:
             _add_readings(families, labels, gpu.readings)
             add_health(families, labels, gpu.facts, gpu.readings)
-        for instance in gpu.mig_instances:
-            add_mig_instance(families, node, gpu.identity.uuid, instance)
+        add_mig_instances(families, node, gpu.identity.uuid, gpu.mig_instances)
     add_xids(families, xids, {gpu.identity.uuid: str(gpu.identity.index) for gpu in snapshot.gpus}, node)
 
 
