@@ -4,12 +4,12 @@ import asyncio
 import re
 import socket
 
-from tests.exporter.services import exporter, setup, target
+from tests.exporter.services import configured, exporter, target
 from tests.servers import answering, closing_after, response, serving, vllm
 from vllmwatch.catalog import exporter as catalog
 from vllmwatch.catalog import gpu
 from vllmwatch.exporter.options import ExporterOptions
-from vllmwatch.exporter.service import Setup
+from vllmwatch.exporter.service import Configured
 from vllmwatch.sources.discovery import Discovered
 from vllmwatch.spec.metric import Metric
 from vllmwatch.spec.reason import DROP_MEANINGS, REASON_MEANINGS, DropReason, Reason
@@ -44,9 +44,9 @@ async def pages_of_all_states() -> str:
     ):
         servers = {"odd": odd, "good": good, "faulty": faulty, "router": router, "dead": dead}
         targets = [target(server.url(), f"{name}:1") for name, server in servers.items()]
-        async with exporter(lambda: setup(targets)) as (client, _):
+        async with exporter(lambda: configured(targets)) as (client, _):
             together = (await client.get("/metrics")).text
-        vanishing = Setup(ExporterOptions(node="box"), Vanishing(Discovered(tuple(targets), ("a problem",))))
+        vanishing = Configured(ExporterOptions(node="box"), Vanishing(Discovered(tuple(targets), ("a problem",))))
         async with exporter(lambda: vanishing) as (client, _):
             await client.get("/metrics")
             return together + (await client.get("/metrics")).text
@@ -137,7 +137,7 @@ def test_a_port_of_nobody_is_refused() -> None:
     async def test() -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        async with exporter(lambda: setup([target(f"http://127.0.0.1:{port}/metrics")])) as (client, _):
+        async with exporter(lambda: configured([target(f"http://127.0.0.1:{port}/metrics")])) as (client, _):
             assert 'reason="refused"} 1\n' in (await client.get("/metrics")).text
 
     asyncio.run(test())

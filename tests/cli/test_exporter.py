@@ -19,8 +19,8 @@ def test_each_change_that_needs_a_restart_is_said(caplog: pytest.LogCaptureFixtu
     changed = config(
         listen="127.0.0.1:1", nvml=False, kernel_log="", log_level="debug", log_format="json", series_limit="7"
     )
-    setup = _reload(lambda: changed, config())
-    assert setup.options.series_limit == 7
+    configured = _reload(lambda: changed, config())
+    assert configured.options.series_limit == 7
     assert [(record.levelno, record.message) for record in caplog.records] == [
         (logging.WARNING, "--listen: listen changed: this needs a restart"),
         (logging.WARNING, "--no-nvml: nvml changed: this needs a restart"),

@@ -8,7 +8,7 @@ import httpx
 from vllmwatch.exporter.app import create_app
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
-from vllmwatch.exporter.service import Service, Setup
+from vllmwatch.exporter.service import Configured, Service
 from vllmwatch.sources.discovery import StaticTargets
 from vllmwatch.sources.target import Origin, Target
 
@@ -18,14 +18,14 @@ def target(url: str, server: str = "box:8000") -> Target:
     return Target(url, server, "box", Origin.STATIC)
 
 
-def setup(targets: Sequence[Target], **options: object) -> Setup:
+def configured(targets: Sequence[Target], **options: object) -> Configured:
     """Return what a configuration with these targets makes."""
-    return Setup(ExporterOptions(node="box", **options), StaticTargets(targets))  # type: ignore[arg-type]
+    return Configured(ExporterOptions(node="box", **options), StaticTargets(targets))  # type: ignore[arg-type]
 
 
 @contextlib.asynccontextmanager
 async def exporter(
-    load: Callable[[], Setup], gpus: GpuWatch | None = None, *, sampling: bool = False
+    load: Callable[[], Configured], gpus: GpuWatch | None = None, *, sampling: bool = False
 ) -> AsyncIterator[tuple[httpx.AsyncClient, Service]]:
     """Run the application; with `sampling` it samples by itself too."""
     service = Service(load, gpus)

@@ -8,13 +8,13 @@ from collections.abc import Coroutine
 
 import pytest
 
-from tests.exporter.services import exporter, setup, target
+from tests.exporter.services import configured, exporter, target
 from tests.exporter.vllm.pages import RECORDED, samples_of
 from tests.servers import Handler, answering, closing_after, response, serving, vllm
 from vllmwatch.errors import ConfigError
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.routes import accepts_gzip
-from vllmwatch.exporter.service import Service, Setup
+from vllmwatch.exporter.service import Configured, Service
 from vllmwatch.sources.discovery import StaticTargets
 from vllmwatch.sources.target import Origin, Target
 
@@ -38,7 +38,7 @@ def value(text: str, name: str, **labels: str) -> float | None:
 def test_the_page_has_targets_exporter_and_vllm() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, service):
+            async with exporter(lambda: configured([target(server.url())])) as (client, service):
                 await client.get("/metrics")
                 # The version is asked for beside the scrape, and known at the next.
                 for _ in range(500):
@@ -64,7 +64,7 @@ def test_one_dead_target_costs_itself_alone() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server, serving(closing_after(b"")) as dead:
             targets = [target(server.url(), "good:1"), target(dead.url(), "dead:1")]
-            async with exporter(lambda: setup(targets)) as (client, _):
+            async with exporter(lambda: configured(targets)) as (client, _):
                 text = (await client.get("/metrics")).text
         assert value(text, "vllmwatch_target_up", server="good:1") == 1
         assert value(text, "vllmwatch_target_up", server="dead:1") == 0
@@ -81,7 +81,7 @@ def test_a_slow_target_is_given_up_before_the_scraper_gives_up() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server, serving(hang) as slow:
             targets = [target(server.url(), "good:1"), target(slow.url(), "slow:1")]
-            async with exporter(lambda: setup(targets)) as (client, _):
+            async with exporter(lambda: configured(targets)) as (client, _):
                 started = time.monotonic()
                 answer = await client.get("/metrics", headers={"X-Prometheus-Scrape-Timeout-Seconds": "1.2"})
                 assert 0.6 < time.monotonic() - started < 2
@@ -94,7 +94,7 @@ def test_a_slow_target_is_given_up_before_the_scraper_gives_up() -> None:
 def test_scrapes_at_once_share_one_collection() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+            async with exporter(lambda: configured([target(server.url())])) as (client, _):
                 pages = await asyncio.gather(*(client.get("/metrics") for _ in range(10)))
                 fetched = sum(request.startswith(b"GET /metrics") for request in server.requests)
         assert fetched == 1
@@ -122,7 +122,7 @@ def test_one_in_a_hurry_does_not_wait_for_one_who_is_not() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as good, serving(slow(3)) as hung:
             targets = [target(good.url(), "good:1"), target(hung.url(), "hung:1")]
-            async with exporter(lambda: setup(targets)) as (client, _):
+            async with exporter(lambda: configured(targets)) as (client, _):
                 patient = asyncio.create_task(client.get("/metrics", headers=timeout(20)))
                 await asyncio.sleep(0.2)
                 started = time.monotonic()
@@ -139,7 +139,7 @@ def test_one_in_a_hurry_does_not_wait_for_one_who_is_not() -> None:
 def test_one_with_time_is_not_told_what_one_in_a_hurry_missed() -> None:
     async def test() -> None:
         with serving(slow(1)) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, service):
+            async with exporter(lambda: configured([target(server.url())])) as (client, service):
                 hurried = asyncio.create_task(client.get("/metrics", headers=timeout(0.7)))
                 await asyncio.sleep(0.05)
                 patient = (await client.get("/metrics", headers=timeout(20))).text
@@ -157,7 +157,7 @@ def test_many_that_hang_do_not_hold_up_those_that_answer() -> None:
         with serving(vllm(PAGE)) as good, serving(slow(20)) as hung:
             targets = [target(hung.url(f"/{number}/metrics"), f"hung-{number}:1") for number in range(300)]
             targets += [target(good.url(f"/{number}/metrics"), f"good-{number}:1") for number in range(20)]
-            async with exporter(lambda: setup(targets)) as (client, _):
+            async with exporter(lambda: configured(targets)) as (client, _):
                 text = (await client.get("/metrics", headers=timeout(6))).text
         up = [name for name, _ in samples_of(text) if name == "vllmwatch_target_up"]
         assert len(up) == 320
@@ -171,11 +171,11 @@ def test_a_server_that_is_gone_stays_so_when_the_configuration_is_read_anew() ->
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
             found = Target(server.url(), "box:8000", "box", Origin.PROCESS)
-            answers = [Setup(ExporterOptions(node="box"), StaticTargets([found]))]
+            answers = [Configured(ExporterOptions(node="box"), StaticTargets([found]))]
             load = lambda: answers[-1]  # noqa: E731
             async with exporter(load) as (client, service):
                 await client.get("/metrics")
-                answers.append(Setup(ExporterOptions(node="box"), StaticTargets([])))
+                answers.append(Configured(ExporterOptions(node="box"), StaticTargets([])))
                 for _ in range(2):
                     assert service.reload() is None
                     text = (await client.get("/metrics")).text
@@ -189,7 +189,7 @@ def test_it_goes_on_sampling_when_the_clock_is_set_back() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
             now = [2_000_000_000.0]
-            load = lambda: setup([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
+            load = lambda: configured([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
             service = Service(load, None, wall_clock=lambda: now[0])
             sampling = asyncio.create_task(service.keep_sampling())
             await asyncio.sleep(0.5)
@@ -209,7 +209,7 @@ def test_it_goes_on_sampling_when_the_clock_is_set_back() -> None:
 def test_one_who_leaves_does_not_end_the_collection_of_others() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, service):
+            async with exporter(lambda: configured([target(server.url())])) as (client, service):
                 leaving = asyncio.create_task(service.sample(5))
                 staying = asyncio.create_task(client.get("/metrics"))
                 await asyncio.sleep(0)
@@ -222,7 +222,7 @@ def test_one_who_leaves_does_not_end_the_collection_of_others() -> None:
 def test_gzip_comes_when_asked() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+            async with exporter(lambda: configured([target(server.url())])) as (client, _):
                 zipped = await client.get("/metrics", headers={"Accept-Encoding": "gzip"})
                 plain = await client.get("/metrics", headers={"Accept-Encoding": "identity"})
                 raw = b"".join([part async for part in zipped.aiter_raw()]) if not zipped.is_closed else b""
@@ -246,7 +246,7 @@ def test_accept_encoding_is_read_as_the_standard_says(header: str, accepted: boo
 def test_ready_and_views_wait_for_the_first_sample() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+            async with exporter(lambda: configured([target(server.url())])) as (client, _):
                 assert (await client.get("/healthz")).status_code == 200
                 for path in ("/-/ready", "/api/v1/fleet", "/sd", "/debug/last"):
                     assert (await client.get(path)).status_code == 503
@@ -260,7 +260,7 @@ def test_ready_and_views_wait_for_the_first_sample() -> None:
 def test_it_samples_by_itself() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            load = lambda: setup([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
+            load = lambda: configured([target(server.url())], sample_interval_seconds=0.2)  # noqa: E731
             async with exporter(load, sampling=True) as (client, service):
                 deadline = time.monotonic() + 10
                 while service.last is None or not service.last.collection.targets[0].facts.version:
@@ -284,7 +284,7 @@ def test_it_samples_by_itself() -> None:
 def test_debug_says_why() -> None:
     async def test() -> None:
         with serving(answering(b"HTTP/1.1 401 No\r\ncontent-length: 0\r\n\r\n")) as server:
-            async with exporter(lambda: setup([target(server.url("/metrics?token=secret"))])) as (client, _):
+            async with exporter(lambda: configured([target(server.url("/metrics?token=secret"))])) as (client, _):
                 await client.get("/metrics")
                 answer = await client.get("/debug/last")
         (seen,) = answer.json()["targets"]
@@ -298,7 +298,7 @@ def test_debug_says_why() -> None:
 def test_service_discovery_has_the_form_of_prometheus() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
-            async with exporter(lambda: setup([target(server.url("/vllm/metrics"))])) as (client, _):
+            async with exporter(lambda: configured([target(server.url("/vllm/metrics"))])) as (client, _):
                 await client.get("/metrics")
                 groups = (await client.get("/sd")).json()
         labels = {"__scheme__": "http", "__metrics_path__": "/vllm/metrics", "server": "box:8000", "node": "box"}
@@ -311,13 +311,13 @@ def test_a_bad_configuration_is_refused_and_the_old_one_stays() -> None:
     async def test() -> None:
         with serving(vllm(PAGE)) as server:
             good = [target(server.url())]
-            answers: list[Setup | ConfigError] = [
-                setup(good, reload_over_http=True),
+            answers: list[Configured | ConfigError] = [
+                configured(good, reload_over_http=True),
                 ConfigError("vllmwatch.yml:3: unknown key 'tragets'"),
-                setup([target(server.url(), "renamed:1")]),
+                configured([target(server.url(), "renamed:1")]),
             ]
 
-            def load() -> Setup:
+            def load() -> Configured:
                 answer = answers.pop(0)
                 if isinstance(answer, ConfigError):
                     raise answer
@@ -345,7 +345,7 @@ def test_the_page_for_people_escapes_what_servers_say() -> None:
 
     async def test() -> None:
         with serving(answering(response(page))) as server:
-            async with exporter(lambda: setup([target(server.url())])) as (client, _):
+            async with exporter(lambda: configured([target(server.url())])) as (client, _):
                 await client.get("/metrics")
                 answer = await client.get("/")
         assert "<script>" not in answer.text
@@ -357,7 +357,7 @@ def test_the_page_for_people_escapes_what_servers_say() -> None:
 
 def test_only_reading_is_offered_where_nothing_is_changed() -> None:
     async def test() -> None:
-        async with exporter(lambda: setup([])) as (client, _):
+        async with exporter(lambda: configured([])) as (client, _):
             assert (await client.post("/metrics")).status_code == 405
             assert (await client.get("/nowhere")).status_code == 404
             assert (await client.head("/metrics")).status_code == 200

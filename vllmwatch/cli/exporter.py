@@ -11,7 +11,7 @@ from vllmwatch.exporter.discovery import PacedDiscovery
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.serve import serve
-from vllmwatch.exporter.service import Setup
+from vllmwatch.exporter.service import Configured
 from vllmwatch.sources.discovery import Discovery, ProcessTargets, StaticTargets, TargetSource
 from vllmwatch.sources.kernel_log import KernelLog
 from vllmwatch.sources.nvml.reader import NvmlReader
@@ -44,17 +44,17 @@ def _tell_address(address: str) -> None:
     _log.info("vllmwatch %s listens on %s", __version__, address)
 
 
-def _reload(load: ConfigLoader, at_start: Config) -> Setup:
+def _reload(load: ConfigLoader, at_start: Config) -> Configured:
     """Read the configuration again, and say of what is changed in it without effect."""
     config = load()
     for setting in SETTINGS:
         if setting.read_at_start and getattr(config, setting.key) != getattr(at_start, setting.key):
             _log.warning("%s: %s changed: this needs a restart", config.origins[setting.key], setting.key)
-    return _setup(config)
+    return _configured(config)
 
 
-def _setup(config: Config) -> Setup:
-    return Setup(_options(config), PacedDiscovery(_discovery(config), config.discover_interval_seconds))
+def _configured(config: Config) -> Configured:
+    return Configured(_options(config), PacedDiscovery(_discovery(config), config.discover_interval_seconds))
 
 
 def _discovery(config: Config) -> Discovery:

@@ -10,7 +10,7 @@ from vllmwatch.catalog import gpu as gpu_catalog
 from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.family import Families
 from vllmwatch.exporter.gpu import add_gpus
-from vllmwatch.exporter.targets import add_targets
+from vllmwatch.exporter.target_families import add_targets
 from vllmwatch.exporter.vllm.merge import Merger
 from vllmwatch.sources.own_process import own_usage
 

@@ -11,16 +11,18 @@ import uvicorn
 
 from vllmwatch.errors import StartError
 from vllmwatch.exporter.app import create_app
+from vllmwatch.exporter.arenas import limit_arenas
 from vllmwatch.exporter.gpu_watch import GpuWatch
-from vllmwatch.exporter.memory import limit_arenas
-from vllmwatch.exporter.service import Service, Setup
+from vllmwatch.exporter.service import Configured, Service
 
 _SHUTDOWN_SECONDS = 3
 # Longer than people wait between scrapes, so that a scraper need not connect anew each time.
 _KEEP_ALIVE_SECONDS = 75
 
 
-def serve(host: str, port: int, load: Callable[[], Setup], gpus: GpuWatch | None, told: Callable[[str], None]) -> None:
+def serve(
+    host: str, port: int, load: Callable[[], Configured], gpus: GpuWatch | None, told: Callable[[str], None]
+) -> None:
     """Serve until SIGINT or SIGTERM; SIGHUP reads the configuration anew.
 
     `told` is called with the address once it is listened on. Raises StartError when the address cannot be had.

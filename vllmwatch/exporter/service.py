@@ -22,7 +22,7 @@ _SAME_DEADLINE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
+class Configured:
     """What a configuration makes of the exporter."""
 
     options: ExporterOptions
@@ -53,15 +53,15 @@ class Service:
     """
 
     def __init__(
-        self, load: Callable[[], Setup], gpus: GpuWatch | None, wall_clock: Callable[[], float] = time.time
+        self, load: Callable[[], Configured], gpus: GpuWatch | None, wall_clock: Callable[[], float] = time.time
     ) -> None:
         self._load = load
         self._gpus = gpus
         self._wall_clock = wall_clock
         self._started_at_seconds = wall_clock()
-        setup = load()
-        self._collector = Collector(setup.options, setup.discovery, gpus)
-        self._writer = PageWriter(setup.options.node, self._started_at_seconds)
+        configured = load()
+        self._collector = Collector(configured.options, configured.discovery, gpus)
+        self._writer = PageWriter(configured.options.node, self._started_at_seconds)
         self._config = ConfigState(True, wall_clock())
         self._threads = DaemonPool(_MOST_COLLECTIONS_AT_ONCE, "collect")
         self._under_way: _UnderWay | None = None
@@ -110,14 +110,14 @@ class Service:
         Called, as `sample` is, from the thread of the event loop.
         """
         try:
-            setup = self._load()
+            configured = self._load()
         except VllmwatchError as error:
             _log.error("the configuration was not reloaded, the old one stays: %s", error.message)
             self._config = ConfigState(False, self._config.read_at_seconds)
             return error.message
         before = self._collector
-        self._collector = Collector(setup.options, setup.discovery, self._gpus, before=before)
-        self._writer = PageWriter(setup.options.node, self._started_at_seconds)
+        self._collector = Collector(configured.options, configured.discovery, self._gpus, before=before)
+        self._writer = PageWriter(configured.options.node, self._started_at_seconds)
         self._config = ConfigState(True, self._wall_clock())
         before.retire()
         _log.info("the configuration was reloaded")

@@ -1,4 +1,4 @@
-"""Memory that threads keep."""
+"""The arenas of memory that threads share."""
 
 import platform
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 # Eight threads allocate at the same time; glibc then tells how many arenas there are.
 PROGRAM = """
 import ctypes, sys, threading
-from vllmwatch.exporter.memory import limit_arenas
+from vllmwatch.exporter.arenas import limit_arenas
 
 if sys.argv[2] == "limited":
     limit_arenas()
