@@ -8,7 +8,11 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
-export VLLMWATCH_STATE ?= $(CURDIR)/.vllmwatch
+# Set to nothing it must not come to mean the root of the file system, for `make clean` least of all.
+ifeq ($(VLLMWATCH_STATE),)
+override VLLMWATCH_STATE := $(CURDIR)/.vllmwatch
+endif
+export VLLMWATCH_STATE
 UP ?=
 TESTS ?= tests
 
@@ -62,9 +66,10 @@ lock: $(VLLMWATCH_STATE)/lock/bin/uv ## Pin the newest allowed version of every 
 	$(UV_COMPILE) pyproject.toml --group test -c requirements/run.txt -o requirements/test.txt
 	$(UV_COMPILE) requirements/vllm.in --override requirements/vllm-override.in -o requirements/vllm.txt
 
-clean: ## Remove environments, caches and what the tests set up; data of `make up` stays
+clean: ## Remove environments, caches and programs that were fetched; data and logs of `make up` stay
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	rm -rf $(VLLMWATCH_STATE)/test $(VLLMWATCH_STATE)/lock
+	if cd "$(VLLMWATCH_STATE)" 2>/dev/null; then rm -rf test bench lock prometheus; fi
+	rmdir "$(VLLMWATCH_STATE)" 2>/dev/null || true
 	find vllmwatch tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
