@@ -26,6 +26,9 @@ WATTS = Unit("watts", "_watts", "watt")
 RATIO = Unit("ratio, 0 to 1", "_ratio", "percentunit")
 INFO = Unit("always 1; the facts are in the labels", "_info", "none")
 BOOLEAN = Unit("1 yes, 0 no", "", "bool_yes_no")
+BYTES_PER_SECOND = Unit("bytes a second", "_bytes_per_second", "Bps")
+FLOPS = Unit("floating-point operations a second", "_flops", "flops")
+PRICE = Unit("price, in the currency of the settings", "", "none")
 COUNT = Unit("count", "", "short")
 NUMBER = Unit("number", "", "none")
 
@@ -40,6 +43,9 @@ UNITS: tuple[Unit, ...] = (
     RATIO,
     INFO,
     BOOLEAN,
+    BYTES_PER_SECOND,
+    FLOPS,
+    PRICE,
     COUNT,
     NUMBER,
 )
