@@ -151,6 +151,32 @@ def test_all_faults_of_all_places_are_said_at_once() -> None:
     ]
 
 
+def test_a_wrong_value_that_loses_is_refused_all_the_same(tmp_path: Path) -> None:
+    text = "body_limit_bytes: big\nseries_limit: many\nnode: rack7\ntargets:\n  - 'gpu1:8000'\n  - 'gpu2:99999'\n"
+    winners: dict[str, object] = {"body_limit_bytes": "4096", "series_limit": "7", "targets": ["gpu3:8000"]}
+    with pytest.raises(ConfigError) as caught:
+        load(text, tmp_path=tmp_path, options=winners, environment={"VLLMWATCH_SERIES_LIMIT": "few"})
+    places = [line.replace(f"{tmp_path}/", "").split(" is ")[0] for line in caught.value.message.splitlines()]
+    assert sorted(places) == [
+        "VLLMWATCH_SERIES_LIMIT: a whole number",
+        "vllmwatch.yml:1: body_limit_bytes: a number of bytes (32MiB works too)",
+        "vllmwatch.yml:2: series_limit: a whole number",
+        "vllmwatch.yml:6: targets[1]: 'gpu2:99999'",
+    ]
+    with pytest.raises(ConfigError, match=r"vllmwatch.yml:1: log_level: one of"):
+        load("log_level: loud\n", tmp_path=tmp_path, environment={"VLLMWATCH_LOG_LEVEL": "info"})
+
+
+def test_a_right_value_that_loses_and_an_empty_variable_are_no_faults(tmp_path: Path) -> None:
+    config = load(
+        "series_limit: 5\n",
+        tmp_path=tmp_path,
+        options={"series_limit": "7"},
+        environment={"VLLMWATCH_SERIES_LIMIT": ""},
+    )
+    assert (config.series_limit, config.origins["series_limit"]) == (7, "option series_limit")
+
+
 def test_credentials_of_an_address_are_never_shown() -> None:
     assert "s3cret" not in faults({"VLLMWATCH_TARGETS": "http://me:s3/s3cret@gpu1"})
     assert "s3cret" not in faults(options={"targets": "http://me:s3cret@gpu 1"})

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from vllmwatch.catalog.settings import KEPT_LABELS, SETTINGS
 from vllmwatch.config.file import ConfigFile, read_config_file
 from vllmwatch.config.given import FaultsError, Given, Held
-from vllmwatch.config.model import Config, build_model
+from vllmwatch.config.model import Config, build_model, given_by_environment
 from vllmwatch.config.targets import TargetReader
 from vllmwatch.config.values import read_value, split_address
 from vllmwatch.errors import ConfigError
@@ -67,7 +67,8 @@ def load_config(
     faults = [*_unknown_variables(environment), *_unknown_keys(content)]
     node = _node_in_force(options, environment, content, hostname)
     readers = _Readers(node, directory if file is None else file.parent, directory)
-    model = build_model(SETTINGS, {setting.key: readers.of(setting) for setting in SETTINGS}, environment, content)
+    by_key = {setting.key: readers.of(setting) for setting in SETTINGS}
+    model = build_model(SETTINGS, by_key, environment, content)
     given: dict[str, Any] = {
         key: Given(raw, _option_place(_BY_KEY[key], raw), textual=True) for key, raw in options.items()
     }
@@ -77,11 +78,31 @@ def load_config(
     except ValidationError as error:
         for entry in error.errors():
             faults.extend(str(entry["ctx"]["error"]).splitlines())
+    faults.extend(_faults_without_effect(by_key, options, environment, content))
     if not faults:
         faults.extend(_contradictions(held))
     if faults:
         raise ConfigError("\n".join(faults), hint=_HINT)
     return _freeze(held, hostname, file)
+
+
+def _faults_without_effect(
+    readers: Mapping[str, Callable[[Given], object]],
+    options: Mapping[str, object],
+    environment: Mapping[str, str],
+    content: ConfigFile,
+) -> Iterable[str]:
+    """Yield what is wrong with values that lose: it would come into force the day that the winner is left out."""
+    for key, read in readers.items():
+        from_environment = given_by_environment(_BY_KEY[key], environment.get(_BY_KEY[key].environment))
+        losers = [from_environment] if from_environment is not None and key in options else []
+        if key in content.values and (key in options or from_environment is not None):
+            losers.append(content.given(key))
+        for given in losers:
+            try:
+                read(given)
+            except FaultsError as error:
+                yield from error.faults
 
 
 class _Readers:

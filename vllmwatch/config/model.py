@@ -51,7 +51,7 @@ class Config:
 
 
 class _EnvironmentSource(EnvSettingsSource):
-    """The variables of one given environment; an empty variable counts as not set, unless the text may be empty."""
+    """The variables of one given environment."""
 
     def __init__(
         self, model: type[BaseSettings], settings: tuple[Setting, ...], environment: Mapping[str, str]
@@ -64,10 +64,7 @@ class _EnvironmentSource(EnvSettingsSource):
         return {name.lower(): text for name, text in self._environment.items() if name.startswith(ENVIRONMENT_PREFIX)}
 
     def prepare_field_value(self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool) -> Any:  # noqa: ARG002, FBT001
-        setting = self._settings[field_name]
-        if value is None or (value == "" and not setting.may_be_empty):
-            return None
-        return Given(value, setting.environment, textual=True)
+        return given_by_environment(self._settings[field_name], value)
 
 
 class _FileSource(PydanticBaseSettingsSource):
@@ -82,6 +79,13 @@ class _FileSource(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         return {key: self._file.given(key) for key in self._file.values}
+
+
+def given_by_environment(setting: Setting, text: str | None) -> Given | None:
+    """Return what a variable gives; an empty one counts as not set, unless the text may be empty."""
+    if text is None or (text == "" and not setting.may_be_empty):
+        return None
+    return Given(text, setting.environment, textual=True)
 
 
 def build_model(

@@ -15,7 +15,7 @@ A setting is given as an option of the command, a variable of the environment, o
 first of these that says something wins. The file is the one named by `--config`, else by `VLLMWATCH_CONFIG`, else
 `vllmwatch.yml` in the working directory, else `/etc/vllmwatch/vllmwatch.yml`. `vllmwatch config` prints what is in
 force and where it came from; `vllmwatch init` writes a file with every setting explained. Unknown keys and variables
-are refused.
+are refused, and so is a wrong value, whether it wins or not.
 
 In a variable, items of a list stand between commas (or in JSON), and an empty variable counts as not set, except where
 an empty text has a meaning. Paths in the file are taken from the file's own folder."""
