@@ -300,9 +300,9 @@ def test_service_discovery_has_the_form_of_prometheus() -> None:
         with serving(vllm(PAGE)) as server:
             async with exporter(lambda: configured([target(server.url("/vllm/metrics"))])) as (client, _):
                 await client.get("/metrics")
-                groups = (await client.get("/sd")).json()
+                groups = (await client.get("/sd", headers={"Host": "gpu1.lan:9836"})).json()
         labels = {"__scheme__": "http", "__metrics_path__": "/vllm/metrics", "server": "box:8000", "node": "box"}
-        assert groups == [{"targets": [f"127.0.0.1:{server.port}"], "labels": labels}]
+        assert groups == [{"targets": [f"gpu1.lan:{server.port}"], "labels": labels}]
 
     run(test())
 

@@ -60,9 +60,9 @@ def scrape_routes(service: Service) -> APIRouter:
         return "ready\n"
 
     @router.get("/sd")
-    async def service_discovery() -> JSONResponse:
+    async def service_discovery(request: Request) -> JSONResponse:
         """The targets for Prometheus' HTTP service discovery."""
-        return JSONResponse(http_sd(_last(service).collection.targets))
+        return JSONResponse(http_sd(_last(service).collection.targets, request.headers.get("Host")))
 
     return router
 
