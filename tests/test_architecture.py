@@ -30,7 +30,7 @@ LIBRARIES: dict[str, frozenset[str]] = {
     "render": frozenset({"grafanalib", "yaml"}),
     "sinks": frozenset({"requests"}),
     "config": frozenset({"pydantic", "pydantic_settings", "yaml"}),
-    "sources": frozenset({"pynvml", "requests", "psutil", "yaml"}),
+    "sources": frozenset({"pynvml", "httptools", "requests", "psutil", "yaml"}),
 }
 
 # `render` does not see `sources`: rules and boards render on a laptop without NVML.

@@ -13,7 +13,7 @@ import pytest
 from tests.certificates import Certificates, make_certificates
 from tests.servers import answering, closing_after, response, serving
 from vllmwatch.sources.target import Access, Origin, Target
-from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _redirected
+from vllmwatch.sources.vllm.fetch import Failure, Fetched, Fetcher, Limits, _redirected, _request_head
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
@@ -356,15 +356,60 @@ def test_what_a_server_echoes_is_shown_without_the_credentials() -> None:
         assert one.without_secrets(said) == "Authorization: Basic *** ***"
 
 
-def test_a_redirect_with_a_strange_length_is_followed_all_the_same() -> None:
+@pytest.mark.parametrize("length", ["abc", "-1", "100000"])
+def test_a_redirect_whose_length_is_none_or_a_lie_ends_at_once(length: str) -> None:
+    head = f"HTTP/1.1 302 F\r\nlocation: /other\r\ncontent-length: {length}\r\n\r\n"
+
     def handle(connection: socket.socket, request: bytes) -> None:
         if b"/metrics " in request:
-            connection.sendall(b"HTTP/1.1 302 F\r\nlocation: /other\r\ncontent-length: abc\r\n\r\n")
+            connection.sendall(head.encode())
+            connection.shutdown(socket.SHUT_RDWR)
+        else:
+            connection.sendall(response(PAGE))
+
+    with serving(handle) as server:
+        result = fetch(server.url(), seconds=2)
+    # A length that is none is not HTTP; where a body that is not needed ends early, the redirect stands.
+    assert isinstance(result, Fetched) if length.isdigit() else reason(result) is Reason.CLOSED
+
+
+@pytest.mark.parametrize(("length", "connections"), [(10, 1), (100_000, 2)])
+def test_a_long_body_of_a_redirect_is_not_read(length: int, connections: int) -> None:
+    head = f"HTTP/1.1 302 F\r\nlocation: /other\r\ncontent-length: {length}\r\n\r\n"
+
+    def handle(connection: socket.socket, request: bytes) -> None:
+        if b"/metrics " in request:
+            connection.sendall(head.encode() + bytes(length))
         else:
             connection.sendall(response(PAGE))
 
     with serving(handle) as server:
         assert isinstance(fetch(server.url()), Fetched)
+        assert server.connections == connections
+
+
+@pytest.mark.parametrize(
+    ("url", "field"),
+    [
+        ("http://box:80/m", b"box"),
+        ("https://box:443/m", b"box"),
+        ("http://box:443/m", b"box:443"),
+        ("http://[fe80::1%25eth0]:8000/", b"[fe80::1]:8000"),
+        ("http://b\u00fccher.example:8000/", b"xn--bcher-kva.example:8000"),
+        ("http://user@box/", b"box"),
+    ],
+)
+def test_the_host_is_named_as_servers_compare_it(url: str, field: bytes) -> None:
+    assert b"\r\nHost: " + field + b"\r\n" in _request_head(url)
+
+
+def test_a_token_with_a_line_break_is_not_sent() -> None:
+    with serving(answering(response(PAGE))) as server:
+        result = fetch(server.url(), Access(bearer_token="a\r\nX-Evil: b"))
+        assert reason(result) is Reason.CREDENTIALS
+        assert isinstance(result, Failure)
+        assert "Evil" not in result.detail
+        assert server.requests == []
 
 
 def test_queries_stay_out_of_what_is_said_of_redirects() -> None:

@@ -1,29 +1,25 @@
-"""One GET of a vLLM server's page, bounded in time, size and redirects; a failure is a value.
+"""One GET of a vLLM server's page, bounded in time, size and redirects; a failure is a value."""
 
-The standard library's client is used. requests and urllib3, which stand on it, cost about six and one and a half times
-as much processor time for a page of this size; docs/performance.md has the figures.
-"""
-
-import contextlib
-import select
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
-from urllib.parse import quote, urljoin, urlsplit
+from functools import cached_property
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from vllmwatch.sources.address import public_url
 from vllmwatch.sources.target import Target
 from vllmwatch.sources.vllm.access import authorization, certificates_stamp, tls_context
+from vllmwatch.sources.vllm.answer import Head
 from vllmwatch.sources.vllm.body import as_utf8, is_openmetrics, unpacker
+from vllmwatch.sources.vllm.connection import Connection
 from vllmwatch.sources.vllm.refused import RefusedError
 from vllmwatch.spec.reason import Reason
 
 _ACCEPT = "text/plain;version=0.0.4;q=1,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
-_CHUNK_BYTES = 1 << 16
+_MOST_REDIRECT_BODY_BYTES = 1 << 16
 _OK = 200
 _PORTS = {"http": 80, "https": 443}
 # What an address may have unchanged; the rest is percent-encoded.
@@ -71,7 +67,7 @@ class Fetcher:
         self._target = target
         self._limits = limits
         self._clock = clock
-        self._connection: HTTPConnection | None = None
+        self._connection: Connection | None = None
         self._tls: ssl.SSLContext | None = None
         self._tls_stamp: tuple[object, ...] = ()
         self._aborted = False
@@ -116,11 +112,8 @@ class Fetcher:
         """End the fetch under way from another thread."""
         self._aborted = True
         connection = self._connection
-        sock = connection.sock if connection is not None else None
-        if sock is not None:
-            # An error here says that it is closed already, which is what was wanted.
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
+        if connection is not None:
+            connection.interrupt()
 
     def end(self) -> None:
         """End the fetch under way and refuse all others; the connection is closed as soon as nobody uses it."""
@@ -142,121 +135,116 @@ class Fetcher:
     def _follow(self, url: str, deadline: float) -> tuple[bytes, str, bool]:
         seen = {url}
         for _ in range(self._limits.redirects + 1):
-            response = self._request(url, deadline)
-            if response.status not in _REDIRECTS:
-                return self._read(response, deadline)
-            location = _redirected(url, response.headers.get("Location", ""))
-            self._finish(response)
+            connection, head = self._get(url, deadline)
+            if head.status not in _REDIRECTS:
+                return self._read(connection, head, deadline)
+            location = _redirected(url, head.fields.get("location", ""))
+            self._finish(connection, deadline)
             if location in seen:
                 raise RefusedError(Reason.REDIRECT, f"{public_url(url)} redirects in a loop")
             seen.add(location)
             url = location
         raise RefusedError(Reason.REDIRECT, f"more than {self._limits.redirects} redirects in a row")
 
-    def _request(self, url: str, deadline: float) -> HTTPResponse:
-        parts = urlsplit(url)
-        path = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_URL_CHARACTERS)
+    def _get(self, url: str, deadline: float) -> tuple[Connection, Head]:
+        request = self._request(url)
+        kept = self._connection
+        if kept is not None and kept.is_usable():
+            try:
+                return kept, kept.get(request, deadline)
+            except OSError:
+                # The server may have closed it at the very moment.
+                if self._aborted or self._clock() >= deadline:
+                    raise
+        self.close()
+        self._connection = connection = self._connect()
+        if self._aborted or self._ended:
+            raise TimeoutError("no time was left")
+        connection.open(deadline)
+        return connection, connection.get(request, deadline)
+
+    def _request(self, url: str) -> bytes:
+        head = self._own_head if url == self._target.url else _request_head(url)
         access = authorization(self._target.access)
         self._secrets = access.secrets
-        headers = {
-            "Accept": _ACCEPT,
-            "Accept-Encoding": "gzip, identity",
-            "User-Agent": "vllmwatch",
-            **access.headers,
-        }
-        if self._connection is not None and not _is_quiet(self._connection):
-            self.close()
-        reused = self._connection is not None
-        try:
-            return self._send(path, headers, deadline)
-        except (HTTPException, ConnectionError):
-            # A kept-open connection may have been closed by the server in the meantime.
-            if not reused or self._aborted or self._clock() >= deadline:
-                raise
-            self.close()
-            return self._send(path, headers, deadline)
+        for name, value in access.headers.items():
+            if not value.isascii() or not value.isprintable():
+                raise RefusedError(Reason.CREDENTIALS, f"{name} cannot be sent: it is not one line of ASCII characters")
+            head += f"{name}: {value}\r\n".encode("ascii")
+        return head + b"\r\n"
 
-    def _send(self, path: str, headers: dict[str, str], deadline: float) -> HTTPResponse:
-        remaining = deadline - self._clock()
-        if remaining <= 0 or self._aborted or self._ended:
-            raise TimeoutError("no time was left")
-        connection = self._connection or self._connect()
-        self._connection = connection
-        connection.timeout = remaining
-        if connection.sock is not None:
-            connection.sock.settimeout(remaining)
-        connection.request("GET", path, headers=headers)
-        return connection.getresponse()
+    @cached_property
+    def _own_head(self) -> bytes:
+        return _request_head(self._target.url)
 
-    def _connect(self) -> HTTPConnection:
+    def _connect(self) -> Connection:
         parts = urlsplit(self._target.url)
-        host = parts.hostname or ""
         if parts.scheme == "https":
             stamp = certificates_stamp(self._target.access)
             if self._tls is None or stamp != self._tls_stamp:
                 self._tls, self._tls_stamp = tls_context(self._target.access), stamp
-            return HTTPSConnection(host, parts.port or _PORTS["https"], context=self._tls)
-        return HTTPConnection(host, parts.port or _PORTS["http"])
+        return Connection(parts.hostname or "", parts.port or _PORTS[parts.scheme], self._tls, self._clock)
 
-    def _read(self, response: HTTPResponse, deadline: float) -> tuple[bytes, str, bool]:
-        if response.status != _OK:
+    def _read(self, connection: Connection, head: Head, deadline: float) -> tuple[bytes, str, bool]:
+        if head.status != _OK:
             self.close()
-            reason = Reason.UNAUTHORIZED if response.status in _REFUSALS else Reason.HTTP_STATUS
-            raise RefusedError(reason, f"HTTP {response.status} {response.reason or ''}".rstrip())
-        unpack = unpacker(response.headers.get("Content-Encoding", ""), self._limits.body_bytes)
-        chunks: list[bytes] = []
+            reason = Reason.UNAUTHORIZED if head.status in _REFUSALS else Reason.HTTP_STATUS
+            raise RefusedError(reason, f"HTTP {head.status} {head.reason}".rstrip())
+        unpack = unpacker(head.fields.get("content-encoding", ""), self._limits.body_bytes)
+        pieces: list[bytes] = []
         size = 0
         complete = True
         try:
-            for chunk in _pieces(response):
-                unpacked = unpack.unpack(chunk)
+            for piece in connection.body(deadline):
+                unpacked = unpack.unpack(piece)
                 size += len(unpacked)
                 if size > self._limits.body_bytes:
                     raise RefusedError(Reason.TOO_LARGE, f"the body is over {self._limits.body_bytes} bytes")
-                chunks.append(unpacked)
-                if self._clock() >= deadline:
-                    raise TimeoutError(f"{size} bytes came before the deadline")
-        except (HTTPException, ConnectionError):
+                pieces.append(unpacked)
+        except ConnectionError:
             if self._aborted:
                 raise
             complete = False
         complete = complete and unpack.ended
-        response.close()
-        if not complete or response.will_close:
+        if not complete:
             self.close()
-        return b"".join(chunks), response.headers.get("Content-Type", "").lower(), complete
+        return b"".join(pieces), head.fields.get("content-type", "").lower(), complete
 
-    def _finish(self, response: HTTPResponse) -> None:
+    def _finish(self, connection: Connection, deadline: float) -> None:
         """Read away a redirect's short body, so that the connection can be used again."""
-        length = response.headers.get("Content-Length", "")
-        if length.isascii() and length.isdigit() and int(length) < _CHUNK_BYTES:
-            response.read()
-            response.close()
-        else:
-            self.close()
+        size = 0
+        try:
+            for piece in connection.body(deadline):
+                size += len(piece)
+                if size > _MOST_REDIRECT_BODY_BYTES:
+                    break
+            else:
+                return
+        except ConnectionError:
+            pass  # where it leads to is known all the same
+        self.close()
 
 
-def _is_quiet(connection: HTTPConnection) -> bool:
-    """Whether a kept-open connection can be used: the server has neither closed it nor said anything unasked."""
-    if connection.sock is None:
-        return False
-    poll = select.poll()
-    poll.register(connection.sock, select.POLLIN)
-    return not poll.poll(0)
+def _request_head(url: str) -> bytes:
+    """Return the head of a GET for an address, but for what lets us in, and the empty line at its end."""
+    parts = urlsplit(url)
+    path = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_URL_CHARACTERS)
+    lines = (
+        f"GET {path} HTTP/1.1",
+        f"Host: {_host_field(parts)}",
+        f"Accept: {_ACCEPT}",
+        "Accept-Encoding: gzip, identity",
+        "User-Agent: vllmwatch",
+        "",
+    )
+    return "\r\n".join(lines).encode("ascii")
 
 
-def _pieces(response: HTTPResponse) -> Iterator[bytes]:
-    """Yield a body as it comes; raises IncompleteRead where it ends before the length that was announced."""
-    left = response.length
-    while left is None or left > 0:
-        piece = response.read1(_CHUNK_BYTES if left is None else min(left, _CHUNK_BYTES))
-        if not piece:
-            if left is not None:
-                raise IncompleteRead(b"", left)
-            return
-        if left is not None:
-            left -= len(piece)
-        yield piece
+def _host_field(parts: SplitResult) -> str:
+    """Return host and port as servers compare them: in ASCII, without a port that the scheme implies."""
+    host = (parts.hostname or "").partition("%")[0]
+    host = f"[{host}]" if ":" in host else host.encode("ascii" if host.isascii() else "idna").decode("ascii")
+    return host if parts.port in {None, _PORTS[parts.scheme]} else f"{host}:{parts.port}"
 
 
 def _redirected(url: str, location: str) -> str:
@@ -292,6 +280,6 @@ _EXPLANATIONS: tuple[tuple[tuple[type[Exception], ...], Reason], ...] = (
     ((ssl.SSLError,), Reason.TLS),
     ((ConnectionRefusedError,), Reason.REFUSED),
     ((TimeoutError,), Reason.TIMEOUT),
-    ((ConnectionError, HTTPException), Reason.CLOSED),
+    ((ConnectionError,), Reason.CLOSED),
     ((OSError,), Reason.UNREACHABLE),
 )
