@@ -2,7 +2,7 @@
 
 import pytest
 
-from vllmwatch.sources.processes.roles import Role, role_of, server_arguments, title_rank
+from vllmwatch.sources.processes.roles import Ranks, Role, role_of, server_arguments, title_ranks
 
 
 @pytest.mark.parametrize(
@@ -59,23 +59,28 @@ def test_what_merely_speaks_of_a_server_is_none(arguments: tuple[str, ...]) -> N
 
 
 @pytest.mark.parametrize(
-    ("title", "role", "rank"),
+    ("title", "role", "engine", "worker"),
     [
-        ("VLLM::APIServer", Role.API_SERVER, None),
-        ("VLLM::APIServer_1", Role.API_SERVER, None),
-        ("VLLM::APIServer_DP3", Role.API_SERVER, 3),
-        ("VLLM::DPSupervisor", Role.SERVER, None),
-        ("VLLM::EngineCore", Role.ENGINE, None),
-        ("VLLM::EngineCore_DP12", Role.ENGINE, 12),
-        ("VLLM::Worker", Role.WORKER, None),
-        ("VLLM::Worker_DP1_PP0_TP3_EP2", Role.WORKER, 1),
-        ("VLLM::Worker_TP1", Role.WORKER, None),
-        ("VLLM::DPCoordinator", Role.COORDINATOR, None),
-        ("chat::EngineCore_DP0", Role.ENGINE, 0),
-        ("ray::RayWorkerWrapper.execute_method", Role.RAY, None),
-        ("VLLM::SomethingNew", None, None),
+        ("VLLM::APIServer", Role.API_SERVER, None, ""),
+        ("VLLM::APIServer_1", Role.API_SERVER, None, ""),
+        ("VLLM::APIServer_DP3", Role.API_SERVER, 3, ""),
+        ("VLLM::DPSupervisor", Role.SERVER, None, ""),
+        ("VLLM::EngineCore", Role.ENGINE, None, ""),
+        ("VLLM::EngineCore_DP12", Role.ENGINE, 12, ""),
+        ("VLLM::Worker", Role.WORKER, None, ""),
+        ("VLLM::Worker_DP1_PP0_TP3_EP2", Role.WORKER, 1, "PP0_TP3"),
+        ("VLLM::Worker_PP1_PCP1_TP0_DCP0", Role.WORKER, None, "PP1_PCP1_TP0"),
+        ("VLLM::Worker_TP1", Role.WORKER, None, "TP1"),
+        ("VLLM::DPCoordinator", Role.COORDINATOR, None, ""),
+        ("chat::EngineCore_DP0", Role.ENGINE, 0, ""),
+        ("ray::RayWorkerWrapper.execute_method", Role.RAY, None, ""),
+        ("VLLM::SomethingNew_DP1", None, None, ""),
     ],
 )
-def test_a_title_names_role_and_rank(title: str, role: Role | None, rank: int | None) -> None:
+def test_a_title_names_role_and_ranks(title: str, role: Role | None, engine: int | None, worker: str) -> None:
     assert role_of((title,)) is role
-    assert title_rank((title,)) == rank
+    assert title_ranks((title,)) == Ranks(engine, worker)
+
+
+def test_a_command_line_names_no_rank() -> None:
+    assert title_ranks(("VLLM::Worker_TP1", "--flag")) == Ranks()

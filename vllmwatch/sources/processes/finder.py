@@ -1,11 +1,14 @@
 """Finds the vLLM servers on this host: reads processes and sockets, and asks the pure parts what they mean."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import yaml
 
+from vllmwatch.sources.processes.environment import VisibleDevices, visible_devices
 from vllmwatch.sources.processes.flags import ServerFlags, read_flags
 from vllmwatch.sources.processes.locate import SERVING_ROLES, Sight, Unreachable, locate
+from vllmwatch.sources.processes.parts import Part, parts_of
 from vllmwatch.sources.processes.servers import PublishedPort, ServerTree, find_servers, published_ports
 from vllmwatch.sources.processes.sockets import Namespace, SocketReader
 from vllmwatch.sources.processes.table import Process, ProcessTable
@@ -14,18 +17,24 @@ from vllmwatch.sources.target import Target
 
 @dataclass(frozen=True, slots=True)
 class FoundServer:
-    """A server on this host: its processes, and its targets (none for a part without a metrics page)."""
+    """A server on this host: its processes, its targets (none where it has no metrics page), and how it was started.
+
+    `flags` is None where its title has replaced its command line, `devices` where its environment is not ours to see.
+    """
 
     tree: ServerTree
     targets: tuple[Target, ...]
+    flags: ServerFlags | None = None
+    devices: VisibleDevices | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The servers on this host, and what kept some from being targets (a line each)."""
+    """The servers on this host, what kept some from being targets (a line each), and all processes of vLLM's by pid."""
 
     servers: tuple[FoundServer, ...]
     problems: tuple[str, ...]
+    parts: Mapping[int, Part] = field(default_factory=dict)
 
 
 class ServerFinder:
@@ -41,22 +50,25 @@ class ServerFinder:
         """Return the servers that are there now."""
         processes = self._table.read()
         trees = find_servers(processes)
+        parts = parts_of(processes, trees)
         if not trees:
-            return Found((), ())
+            return Found((), (), parts)
         published = self._published(processes)
         networks: dict[int, Namespace | None] = {}
         servers, problems = [], []
         for tree in trees:
+            flags = self._flags(tree)
             try:
-                targets = locate(tree, self._flags(tree), self._look(tree, networks), published, self._node)
+                targets = locate(tree, flags, self._look(tree, networks), published, self._node)
             except Unreachable as finding:
                 targets = ()
                 problems.append(str(finding))
-            servers.append(FoundServer(tree, tuple(self._unless_stopping(tree, target) for target in targets)))
+            targets = tuple(self._unless_stopping(tree, target) for target in targets)
+            servers.append(FoundServer(tree, targets, flags, visible_devices(tree.root.pid)))
         self._listened = {
             (server.tree.root, target.url) for server in servers for target in server.targets if not target.loading
         }
-        return Found(tuple(servers), tuple(problems))
+        return Found(tuple(servers), tuple(problems), parts)
 
     def _unless_stopping(self, tree: ServerTree, target: Target) -> Target:
         """Return the target; one that has listened before does not load, it stops."""

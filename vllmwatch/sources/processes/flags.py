@@ -1,4 +1,4 @@
-"""The flags of an API server that say where it listens, as vLLM's own parser reads them; pure."""
+"""The flags of an API server that say where it listens and what GPUs it takes, as vLLM's parser reads them; pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _MAX_LOCAL_RANKS = 64
 _MAX_DIGITS = 9
 _MAX_PORT = 65_535
 
-# The flags that say where a server listens, each with the shortest abbreviation that argparse still takes for it
+# The flags of interest, each with the shortest abbreviation that argparse still takes for it
 # (tried with the parser of 0.32), and whether a value follows.
 _FLAGS: tuple[tuple[str, str, bool], ...] = (
     ("port", "por", True),
@@ -24,21 +24,26 @@ _FLAGS: tuple[tuple[str, str, bool], ...] = (
     ("data-parallel-size", "data-parallel-size", True),
     ("data-parallel-size-local", "data-parallel-size-l", True),
     ("data-parallel-multi-port-external-lb", "data-parallel-m", False),
+    ("tensor-parallel-size", "te", True),
+    ("pipeline-parallel-size", "pi", True),
 )
 _TAKES_VALUE = {name: takes_value for name, _, takes_value in _FLAGS}
 _SHORT = {
     "-dp": "data-parallel-size",
     "-dpl": "data-parallel-size-local",
     "-dpm": "data-parallel-multi-port-external-lb",
+    "-tp": "tensor-parallel-size",
+    "-pp": "pipeline-parallel-size",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFlags:
-    """Where a server listens by its own words.
+    """Where a server listens and how it spreads over GPUs, by its own words.
 
     `port` is None when it was not said (vLLM's default applies); `ports` below gives one port a rank.
-    `config_file` is the path of a file of further flags, not read here.
+    `config_file` is the path of a file of further flags, not read here. The parallel sizes are those on this host:
+    `data_parallel_local` engines of `pipeline_parallel` stages of `tensor_parallel` GPUs each.
     """
 
     port: int | None = None
@@ -49,6 +54,9 @@ class ServerFlags:
     grpc: bool = False
     tls: bool = False
     rank_count: int = 1
+    tensor_parallel: int = 1
+    pipeline_parallel: int = 1
+    data_parallel_local: int = 1
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -75,6 +83,9 @@ def read_flags(arguments: tuple[str, ...], file_values: Mapping[str, str] | None
         grpc="grpc" in values,
         tls="ssl-certfile" in values or "ssl-keyfile" in values,
         rank_count=_local_ranks(values) if multi_port else 1,
+        tensor_parallel=_size(values.get("tensor-parallel-size")),
+        pipeline_parallel=_size(values.get("pipeline-parallel-size")),
+        data_parallel_local=_local_ranks(values),
     )
 
 
@@ -107,6 +118,10 @@ def _flags(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def _local_ranks(values: Mapping[str, str]) -> int:
     local = _number(values.get("data-parallel-size-local")) or _number(values.get("data-parallel-size"))
     return min(max(1, local or 1), _MAX_LOCAL_RANKS)
+
+
+def _size(text: str | None) -> int:
+    return max(1, _number(text) or 1)
 
 
 def _number(text: str | None) -> int | None:

@@ -1,6 +1,7 @@
 """What a process of vLLM is, by its title or its command line; pure."""
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePath
 
@@ -12,6 +13,12 @@ _PYTHON_VALUE_OPTIONS = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 _SERVER_MODULES = frozenset({"vllm.entrypoints.openai.api_server"})
 _COMMAND_MODULES = frozenset({"vllm", "vllm.entrypoints.cli.main"})
 _SERVER_SCRIPT = "vllm/entrypoints/openai/api_server.py"
+
+
+# The ranks in the suffix of a title: vllm/v1/executor/multiproc_executor.py, setup_proc_title_and_log_prefix. Those of
+# expert (EP) and decode-context (DCP) parallelism follow from the others.
+_RANK = re.compile(r"(?:^|_)([A-Z]+)(\d+)(?=_|$)")
+_WORKER_RANKS = ("PP", "PCP", "TP")
 
 
 class Role(StrEnum):
@@ -36,6 +43,17 @@ _TITLES: dict[str, Role] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """What a title says of a process's place: the data-parallel rank of its engine, and its own within that engine.
+
+    `worker` is in vLLM's own words (TP0, PP1_TP0), empty where the title names none.
+    """
+
+    data_parallel: int | None = None
+    worker: str = ""
+
+
 def role_of(arguments: tuple[str, ...]) -> Role | None:
     """Return the role of a process, or None for one that is no part of vLLM as far as its own words go."""
     if not arguments:
@@ -53,10 +71,14 @@ def title_role(arguments: tuple[str, ...]) -> Role | None:
     return None if match is None else _TITLES.get(match["role"])
 
 
-def title_rank(arguments: tuple[str, ...]) -> int | None:
-    """Return the data-parallel rank in a title such as VLLM::APIServer_DP1, or None."""
-    match = re.search(r"_DP(\d+)(_|$)", arguments[0]) if arguments else None
-    return None if match is None else int(match[1])
+def title_ranks(arguments: tuple[str, ...]) -> Ranks:
+    """Return the ranks in a title such as VLLM::Worker_DP1_PP0_TP3_EP7; other titles and command lines name none."""
+    match = _TITLE.fullmatch(arguments[0]) if len(arguments) == 1 else None
+    if match is None or match["role"] not in _TITLES:
+        return Ranks()
+    found = dict(_RANK.findall(match["suffix"] or ""))
+    worker = "_".join(f"{kind}{found[kind]}" for kind in _WORKER_RANKS if kind in found)
+    return Ranks(int(found["DP"]) if "DP" in found else None, worker)
 
 
 def server_arguments(arguments: tuple[str, ...]) -> tuple[str, ...] | None:

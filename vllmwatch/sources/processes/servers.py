@@ -46,10 +46,10 @@ def find_servers(processes: Iterable[Process]) -> tuple[ServerTree, ...]:
     table = {process.pid: process for process in processes}
     roles = {pid: role_of(process.arguments) for pid, process in table.items()}
     serving = {pid for pid, role in roles.items() if role in _SERVING}
-    roots = [pid for pid in sorted(serving) if not any(above in serving for above in _ancestors(pid, table))]
+    roots = [pid for pid in sorted(serving) if not any(above in serving for above in ancestors(pid, table))]
     below: dict[int, list[int]] = {pid: [] for pid in roots}
     for pid in sorted(table):
-        root = next((above for above in (pid, *_ancestors(pid, table)) if above in below), None)
+        root = next((above for above in (pid, *ancestors(pid, table)) if above in below), None)
         if root is not None:
             below[root].append(pid)
     return tuple(_tree(table[root], [table[pid] for pid in below[root]], roles) for root in roots)
@@ -64,7 +64,8 @@ def _tree(root: Process, members: list[Process], roles: Mapping[int, Role | None
     )
 
 
-def _ancestors(pid: int, table: Mapping[int, Process]) -> Iterable[int]:
+def ancestors(pid: int, table: Mapping[int, Process]) -> Iterable[int]:
+    """Yield the pids above a process, its parent first."""
     seen = {pid}
     while pid in table and (parent := table[pid].parent_pid) not in seen and parent in table:
         # A parent that is younger than its child has taken over the pid of the real one.

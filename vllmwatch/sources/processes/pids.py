@@ -1,0 +1,127 @@
+"""Whether the process numbers that the driver gives mean the processes that we see."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+# The host's PID namespace: include/linux/proc_ns.h, PROC_PID_INIT_INO.
+_HOST_NAMESPACE = "pid:[4026531836]"
+# What a process that uses an NVIDIA GPU holds open: on a PC or server, on Tegra, and in WSL.
+DEVICES = ("/dev/nvidia", "/dev/nvhost", "/dev/nvmap", "/dev/dxg")
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedPids:
+    """What became of the driver's numbers.
+
+    `here` gives the pid that we know the process by, and when it was created (seconds since the epoch). `dead` are
+    numbers of processes that no longer exist. All others cannot be seen from here.
+    """
+
+    here: Mapping[int, tuple[int, float]]
+    dead: frozenset[int]
+    own_namespace: bool
+    """Whether we are in a PID namespace other than the host's."""
+
+
+class PidResolver:
+    """Resolves the driver's numbers, which are those of the host's PID namespace, or of ours where it translates them.
+
+    In the host's namespace a number is the process of that number. Elsewhere it may happen to be that of an unrelated
+    process here, so numbers are believed only where every one of them is that of a process that holds a GPU's device.
+    """
+
+    def __init__(self, proc: Path = Path("/proc"), devices: tuple[str, ...] = DEVICES) -> None:
+        self._proc = proc
+        self._devices = devices
+
+    def resolve(self, numbers: frozenset[int], known: Iterable[int] = ()) -> ResolvedPids:
+        """Resolve the numbers on all GPUs together; `known` are pids that are known to be a GPU's users."""
+        if self._in_host_namespace():
+            return self._resolve_on_host(numbers, frozenset(known))
+        users = self._gpu_users()
+        here = {number: users[number] for number in numbers if number in users}
+        if len(here) < len(numbers):
+            here = {}
+        created = {number: (pid, _created(pid)) for number, pid in here.items()}
+        return ResolvedPids(
+            {number: (pid, at) for number, (pid, at) in created.items() if at is not None},
+            frozenset(),
+            own_namespace=True,
+        )
+
+    def _in_host_namespace(self) -> bool:
+        try:
+            return str((self._proc / "self" / "ns" / "pid").readlink()) == _HOST_NAMESPACE
+        except OSError:
+            return False
+
+    def _resolve_on_host(self, numbers: frozenset[int], known: frozenset[int]) -> ResolvedPids:
+        here, dead = {}, set()
+        for number in numbers:
+            created = _created(number)
+            # A number that has gone to another process, which uses no GPU, is still that of the dead.
+            reused = created is not None and number not in known and self._holds_device(number) is False
+            if reused or not _exists(number):
+                dead.add(number)
+            elif created is not None:
+                here[number] = (number, created)
+        return ResolvedPids(here, frozenset(dead), own_namespace=False)
+
+    def _gpu_users(self) -> dict[int, int]:
+        """Return the pid here by every number that a GPU's user has, in our namespace and those below it."""
+        found: dict[int, list[int]] = {}
+        for pid in self._pids():
+            if self._holds_device(pid):
+                for number in self._numbers(pid):
+                    found.setdefault(number, []).append(pid)
+        return {number: pids[0] for number, pids in found.items() if len(pids) == 1}
+
+    def _pids(self) -> Iterator[int]:
+        for entry in os.scandir(self._proc):
+            if entry.name.isdecimal():
+                yield int(entry.name)
+
+    def _numbers(self, pid: int) -> set[int]:
+        """Return the numbers of a process in the namespaces that we see it in: the line NSpid, outermost first."""
+        try:
+            status = (self._proc / str(pid) / "status").read_text(errors="replace")
+        except OSError:
+            return {pid}
+        line = next((line for line in status.splitlines() if line.startswith("NSpid:")), "")
+        return {pid, *(int(word) for word in line.split()[1:] if word.isdecimal())}
+
+    def _holds_device(self, pid: int) -> bool | None:
+        """Whether a process holds a GPU's device open, or None where that is not ours to see."""
+        try:
+            return any(self._leads_to_device(entry) for entry in (self._proc / str(pid) / "fd").iterdir())
+        except OSError:
+            return None
+
+    def _leads_to_device(self, entry: Path) -> bool:
+        try:
+            return str(entry.readlink()).startswith(self._devices)
+        except FileNotFoundError:
+            return False
+
+
+def _created(pid: int) -> float | None:
+    """Return when a process was created, or None where there is none of this number, or none that is ours to see."""
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return None
+
+
+def _exists(pid: int) -> bool:
+    """Whether there is a process of this number, which a hidden proc file system (hidepid) does not tell."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
