@@ -345,6 +345,32 @@ def test_what_is_not_supported_is_not_asked_again(
     assert caplog.records == []
 
 
+def test_facts_that_are_refused_are_asked_for_once_until_the_driver_starts_anew(
+    nvml_host: Host, nvml_calls: Calls, clock: Clock, reader: NvmlReader, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    state = nvml_host(rtx_host())
+    refused = {"nvmlDeviceGetMigMode": 2, "nvmlDeviceGetGspFirmwareMode": 2, "field.1": 2}  # by two GPUs
+    reader.snapshot()
+    assert {name: nvml_calls.count(name) for name in refused} == refused
+    assert sum("nvmlDeviceGetMigMode of GPU 1" in record.message for record in caplog.records) == 1
+    caplog.clear()
+    nvml_calls.forget()
+    for _ in range(3):
+        clock.now += 61
+        reader.snapshot()
+    assert {name: nvml_calls.count(name) for name in refused} == dict.fromkeys(refused, 0)
+    assert nvml_calls.count("nvmlDeviceGetComputeMode") == 6
+    assert caplog.records == []
+    state.lose_driver()
+    assert not reader.snapshot().up
+    state.restore_driver()
+    nvml_calls.forget()
+    clock.now += 61
+    assert reader.snapshot().up
+    assert {name: nvml_calls.count(name) for name in refused} == refused
+
+
 def test_transient_failure_is_asked_again(nvml_host: Host, reader: NvmlReader) -> None:
     state = nvml_host(h200_host())
     state.fail("gpu.0.nvmlDeviceGetUtilizationRates", 999)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from vllmwatch.sources.nvml import plausible
 from vllmwatch.sources.nvml.fields import FieldBatch
-from vllmwatch.sources.nvml.library import Device, GpuLostError, pynvml
+from vllmwatch.sources.nvml.library import Device, GpuLostError, TwoNumbers, pynvml
 from vllmwatch.sources.nvml.snapshot import GpuFacts, GpuIdentity, Memory
 from vllmwatch.sources.nvml.tables import (
     ARCHITECTURES,
@@ -44,49 +44,55 @@ def read_identity(device: Device, index: int) -> GpuIdentity:
     )
 
 
-def read_facts(device: Device, name: str | None, memory: Memory | None) -> tuple[GpuFacts, int | None]:
-    """Read the facts, and the number of NVLinks where the driver tells it."""
-    fields = FieldBatch(device, FACT_FIELDS).read()
-    thresholds = {
-        kind: plausible.celsius(device.number("nvmlDeviceGetTemperatureThreshold", number).number())
-        for kind, number in TEMPERATURE_THRESHOLDS.items()
-    }
-    clocks = {
-        domain: plausible.hertz(device.number("nvmlDeviceGetMaxClockInfo", number).number())
-        for domain, number in CLOCK_DOMAINS.items()
-    }
-    lowest, highest = pair(device, "nvmlDeviceGetPowerManagementLimitConstraints")
-    default = device.number("nvmlDeviceGetPowerManagementDefaultLimit")
-    facts = GpuFacts(
-        temperature_thresholds_celsius={kind: value for kind, value in thresholds.items() if value},
-        margin_thresholds_celsius=_margins(fields),
-        clock_max_hertz={domain: value for domain, value in clocks.items() if value is not None},
-        power_limit_default_watts=plausible.watts(fields.get("power_limit_default") or default.number()),
-        power_limit_min_watts=plausible.watts(fields.get("power_limit_min") or lowest),
-        power_limit_max_watts=plausible.watts(fields.get("power_limit_max") or highest),
-        pcie_link_generation_max=within(device.number("nvmlDeviceGetMaxPcieLinkGeneration").number(), MAX_GENERATION),
-        pcie_link_width_max=within(device.number("nvmlDeviceGetMaxPcieLinkWidth").number(), MAX_WIDTH),
-        persistence_mode=plausible.yes(device.number("nvmlDeviceGetPersistenceMode").number()),
-        compute_mode=COMPUTE_MODES.get(device.number("nvmlDeviceGetComputeMode").number()),
-        mig_mode=plausible.yes(pair(device, "nvmlDeviceGetMigMode")[0]),
-        ecc_mode=plausible.yes(fields.get("ecc_mode")),
-        gsp_firmware_enabled=plausible.yes(pair(device, "nvmlDeviceGetGspFirmwareMode")[0]),
-        unified_memory=_unified_memory(name, memory),
-    )
-    return facts, plausible.whole(fields.get("nvlink_count"), _MAX_LINKS)
+class FactsReader:
+    """Reads the facts of a GPU again and again; what it refuses once is not asked again."""
+
+    def __init__(self, device: Device) -> None:
+        number = device.number
+        self._fields = FieldBatch(device, FACT_FIELDS)
+        self._thresholds = {
+            kind: number("nvmlDeviceGetTemperatureThreshold", which) for kind, which in TEMPERATURE_THRESHOLDS.items()
+        }
+        self._clocks = {domain: number("nvmlDeviceGetMaxClockInfo", which) for domain, which in CLOCK_DOMAINS.items()}
+        self._limits = TwoNumbers(device, "nvmlDeviceGetPowerManagementLimitConstraints")
+        self._default_limit = number("nvmlDeviceGetPowerManagementDefaultLimit")
+        self._generation = number("nvmlDeviceGetMaxPcieLinkGeneration")
+        self._width = number("nvmlDeviceGetMaxPcieLinkWidth")
+        self._persistence_mode = number("nvmlDeviceGetPersistenceMode")
+        self._compute_mode = number("nvmlDeviceGetComputeMode")
+        self._mig_mode = TwoNumbers(device, "nvmlDeviceGetMigMode")
+        self._gsp_firmware_mode = TwoNumbers(device, "nvmlDeviceGetGspFirmwareMode")
+
+    def read(self, name: str | None, memory: Memory | None) -> tuple[GpuFacts, int | None]:
+        """Return the facts, and the number of NVLinks where the driver tells it; raise when the GPU is lost."""
+        fields = self._fields.read()
+        thresholds = {kind: plausible.celsius(reading.number()) for kind, reading in self._thresholds.items()}
+        clocks = {domain: plausible.hertz(reading.number()) for domain, reading in self._clocks.items()}
+        lowest, highest = self._limits.read()
+        facts = GpuFacts(
+            temperature_thresholds_celsius={kind: value for kind, value in thresholds.items() if value},
+            margin_thresholds_celsius=_margins(fields),
+            clock_max_hertz={domain: value for domain, value in clocks.items() if value is not None},
+            power_limit_default_watts=plausible.watts(
+                fields.get("power_limit_default") or self._default_limit.number()
+            ),
+            power_limit_min_watts=plausible.watts(fields.get("power_limit_min") or lowest),
+            power_limit_max_watts=plausible.watts(fields.get("power_limit_max") or highest),
+            pcie_link_generation_max=within(self._generation.number(), MAX_GENERATION),
+            pcie_link_width_max=within(self._width.number(), MAX_WIDTH),
+            persistence_mode=plausible.yes(self._persistence_mode.number()),
+            compute_mode=COMPUTE_MODES.get(self._compute_mode.number()),
+            mig_mode=plausible.yes(self._mig_mode.read()[0]),
+            ecc_mode=plausible.yes(fields.get("ecc_mode")),
+            gsp_firmware_enabled=plausible.yes(self._gsp_firmware_mode.read()[0]),
+            unified_memory=_unified_memory(name, memory),
+        )
+        return facts, plausible.whole(fields.get("nvlink_count"), _MAX_LINKS)
 
 
 def is_unified_chip(name: str | None) -> bool:
     """Say whether a GPU of this name is known to have no memory of its own."""
     return name is not None and any(word in _UNIFIED_CHIPS for word in name.split())
-
-
-def pair(device: Device, function: str) -> tuple[int | None, int | None]:
-    """Read a call that gives two numbers."""
-    first, second = ctypes.c_uint(), ctypes.c_uint()
-    if not device.reading(function, ctypes.byref(first), ctypes.byref(second)).read():
-        return None, None
-    return first.value, second.value
 
 
 def within(value: int | None, most: int) -> int | None:
@@ -111,7 +117,7 @@ def _unified_memory(name: str | None, memory: Memory | None) -> bool | None:
 
 
 def _compute_capability(device: Device) -> str | None:
-    major, minor = pair(device, "nvmlDeviceGetCudaComputeCapability")
+    major, minor = TwoNumbers(device, "nvmlDeviceGetCudaComputeCapability").read()
     if major is None or minor is None or max(major, minor) > _MAX_CAPABILITY:
         return None
     return f"{major}.{minor}"

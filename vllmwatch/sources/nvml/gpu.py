@@ -8,13 +8,13 @@ from vllmwatch.sources.nvml import plausible
 from vllmwatch.sources.nvml.facts import (
     MAX_GENERATION,
     MAX_WIDTH,
+    FactsReader,
     is_unified_chip,
-    read_facts,
     read_identity,
     within,
 )
 from vllmwatch.sources.nvml.fields import FieldBatch, KeyT
-from vllmwatch.sources.nvml.library import Device, FirstOf, GpuLostError, Library, Number, pynvml
+from vllmwatch.sources.nvml.library import Device, FirstOf, GpuLostError, Library, Number, TwoNumbers, pynvml
 from vllmwatch.sources.nvml.memory import Bar1Reading, MemoryReading
 from vllmwatch.sources.nvml.mig import MigInstances
 from vllmwatch.sources.nvml.nvlinks import NvLinkReading
@@ -30,22 +30,6 @@ from vllmwatch.sources.nvml.tables import (
     THROTTLE_BITS,
 )
 from vllmwatch.sources.nvml.throttle import Violations
-
-
-class _TwoNumbers:
-    """A call that fills two numbers, such as both kinds of utilization."""
-
-    def __init__(self, device: Device, name: str, *, as_structure: bool = False) -> None:
-        self._values = (ctypes.c_uint * 2)()
-        second = ctypes.byref(self._values, ctypes.sizeof(ctypes.c_uint))
-        arguments = (self._values,) if as_structure else (self._values, second)
-        self._reading = device.reading(name, *arguments)
-
-    def read(self) -> tuple[int, int] | tuple[None, None]:
-        """Return both numbers, or two None."""
-        if not self._reading.read():
-            return None, None
-        return self._values[0], self._values[1]
 
 
 class _Margin:
@@ -99,9 +83,9 @@ class GpuReader:
         self._power = device.number("nvmlDeviceGetPowerUsage")
         self._enforced = device.number("nvmlDeviceGetEnforcedPowerLimit")
         self._energy = device.number("nvmlDeviceGetTotalEnergyConsumption", wide=True)
-        self._utilization = _TwoNumbers(device, "nvmlDeviceGetUtilizationRates", as_structure=True)
-        self._encoder = _TwoNumbers(device, "nvmlDeviceGetEncoderUtilization")
-        self._decoder = _TwoNumbers(device, "nvmlDeviceGetDecoderUtilization")
+        self._utilization = TwoNumbers(device, "nvmlDeviceGetUtilizationRates", as_structure=True)
+        self._encoder = TwoNumbers(device, "nvmlDeviceGetEncoderUtilization")
+        self._decoder = TwoNumbers(device, "nvmlDeviceGetDecoderUtilization")
         self._memory = MemoryReading(device)
         self._bar1 = Bar1Reading(device)
         self._clocks = {name: device.number("nvmlDeviceGetClockInfo", kind) for name, kind in CLOCK_DOMAINS.items()}
@@ -119,7 +103,8 @@ class GpuReader:
         self._links: NvLinkReading | None = None
         self._supported_reasons: int | None = None
         self._mig = MigInstances(device)
-        self._mig_mode = _TwoNumbers(device, "nvmlDeviceGetMigMode")
+        self._mig_mode = TwoNumbers(device, "nvmlDeviceGetMigMode")
+        self._facts_reader = FactsReader(device)
 
     def read(self, now: float, facts_interval_seconds: float) -> GpuSnapshot:
         """Read the GPU; raise NvmlDownError when the driver is gone. `now` is a monotonic time in seconds."""
@@ -145,10 +130,11 @@ class GpuReader:
 
     def _refresh_facts(self, memory: Memory | None) -> None:
         before = self._facts
-        self._facts, links = read_facts(self._device, self.identity.name, memory)
+        self._facts, links = self._facts_reader.read(self.identity.name, memory)
         if before is not None and before.mig_mode != self._facts.mig_mode:
             self._mig.close()
             self._prepare()  # a GPU refuses other things once it is cut into instances
+            self._facts, links = self._facts_reader.read(self.identity.name, memory)
         if self._links is None:
             self._links = NvLinkReading(self._device, links)
         if self._fans is None:

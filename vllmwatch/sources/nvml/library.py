@@ -147,6 +147,24 @@ class FirstOf:
         return None
 
 
+class TwoNumbers:
+    """A call that fills two numbers: both kinds of utilization, say, which are fields of one structure."""
+
+    __slots__ = ("_reading", "_values")
+
+    def __init__(self, device: "Device", name: str, *, as_structure: bool = False) -> None:
+        self._values = (ctypes.c_uint * 2)()
+        second = ctypes.byref(self._values, ctypes.sizeof(ctypes.c_uint))
+        arguments = (self._values,) if as_structure else (self._values, second)
+        self._reading = device.reading(name, *arguments)
+
+    def read(self) -> tuple[int, int] | tuple[None, None]:
+        """Return both numbers, or two None."""
+        if not self._reading.read():
+            return None, None
+        return self._values[0], self._values[1]
+
+
 class Library:
     """NVML, initialized. Raises NvmlDownError where it cannot be; `close` must follow."""
 
