@@ -95,7 +95,7 @@ def _host(tree: ServerTree, flags: ServerFlags | None, listener: Listener | None
     if address.is_loopback:
         raise Unreachable(
             f"process {tree.root.pid}: the server listens on the loopback address of its own network alone; "
-            "start it with --host 0.0.0.0"
+            "start it with --host 0.0.0.0, or the exporter in that network"
         )
     if not namespace.addresses:
         raise Unreachable(f"process {tree.root.pid}: the network of the server has no address")
