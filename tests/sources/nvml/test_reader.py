@@ -673,6 +673,18 @@ def test_gpu_that_leaves_mig_mode_is_asked_for_everything_again(
     assert snapshot.gpus[0].mig_instances == ()
 
 
+def test_gpu_that_leaves_mig_mode_says_at_once_what_it_refused_in_it(
+    nvml_host: Host, clock: Clock, reader: NvmlReader
+) -> None:
+    lines = mig_host()
+    del lines["gpu.0.nvmlDeviceGetMaxPcieLinkWidth"]
+    state = nvml_host(lines)
+    assert facts(reader.snapshot()).pcie_link_width_max is None
+    state.replace(h100_host(1))
+    clock.now += 61
+    assert facts(reader.snapshot()).pcie_link_width_max == 16
+
+
 def test_thousands_of_looks_keep_memory_flat(nvml_host: Host) -> None:
     process = psutil.Process()
     nvml_host(h100_host(1) | mig_host() | {"nvmlDeviceGetCount_v2": "1"})
