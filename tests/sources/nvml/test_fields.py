@@ -6,7 +6,7 @@ import pytest
 
 from tests.fake_nvml.plugin import Calls, Host
 from tests.fake_nvml.presets import h200_host
-from vllmwatch.sources.nvml.fields import Field, FieldBatch, decode
+from vllmwatch.sources.nvml.fields import Field, FieldBatch, FieldGroups, _Part
 from vllmwatch.sources.nvml.library import Device, GpuLostError, Library
 
 GARBAGE = 0xAAAAAAAA00000000
@@ -35,7 +35,28 @@ GARBAGE = 0xAAAAAAAA00000000
     ],
 )
 def test_values_are_read_by_their_type(value_type: int, word: int, number: float | None) -> None:
-    assert decode(value_type, word) == number
+    part = _Part(0, value_type, 1, ("before", "it"), (0, 1))
+    assert dict(part.read([word, word])) == ({} if number is None else {"before": number, "it": number})
+
+
+def test_one_value_that_is_none_costs_no_other() -> None:
+    part = _Part(0, 3, 1024, ("a", "b", "c"), (2, 1, 0))
+    assert dict(part.read([1, 2**64 - 1, 3])) == {"a": 3 * 1024, "c": 1024}
+
+
+def test_groups_of_fields_have_keys_and_units_of_their_own(nvml_host: Host, nvml_calls: Calls) -> None:
+    nvml_host(h200_host() | {"gpu.0.field.138.0": "u64:7", "gpu.0.field.138.1": "u64:8", "gpu.0.field.139.0": "u32:9"})
+    library = Library()
+    groups = FieldGroups(
+        Device(library, library.handle(0), "GPU 0"),
+        ([Field(0, 138, 0, 1024), Field(1, 138, 1, 1024)], [Field(0, 139, 0), Field(7, 250)], []),
+    )
+    nvml_calls.forget()
+    for _ in range(2):
+        assert groups.read() == [{0: 7 * 1024, 1: 8 * 1024}, {0: 9}, {}]
+    assert (groups.asks(1, 0), groups.asks(1, 7), groups.asks(2, 0)) == (True, False, False)
+    assert nvml_calls.count("nvmlDeviceGetFieldValues") == 2
+    library.close()
 
 
 def test_first_supported_field_of_a_key_wins_and_the_rest_is_dropped(nvml_host: Host, nvml_calls: Calls) -> None:

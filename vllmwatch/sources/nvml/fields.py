@@ -4,9 +4,9 @@ import ctypes
 import logging
 import math
 import struct
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from vllmwatch.sources.nvml.library import (
     ALL_ONES_32,
@@ -43,110 +43,131 @@ _SIGNED = {
 
 @dataclass(frozen=True, slots=True)
 class Field(Generic[KeyT]):
-    """A field to ask for. Of several fields with one key, the first that the GPU supports is kept."""
+    """A field to ask for; its value is counted in `unit`.
+
+    Of several fields with one key, the first that the GPU supports is kept.
+    """
 
     key: KeyT
     number: int
     scope: int = 0
+    unit: int = 1
 
 
-class FieldBatch(Generic[KeyT]):
-    """A set of fields of one GPU; what the GPU refuses is not asked for again."""
+class FieldGroups:
+    """Groups of fields of one GPU, read in one call; what the GPU refuses is not asked for again."""
 
-    def __init__(self, device: Device, fields: Sequence[Field[KeyT]]) -> None:
+    def __init__(self, device: Device, groups: Sequence[Sequence[Field[Any]]]) -> None:
         self._device = device
-        self._prepare(tuple(fields))
+        self._groups = len(groups)
+        self._prepare(tuple((group, field) for group, fields in enumerate(groups) for field in fields))
         self._settled = False
 
-    def _prepare(self, fields: tuple[Field[KeyT], ...]) -> None:
+    def _prepare(self, fields: tuple[tuple[int, Field[Any]], ...]) -> None:
         self._fields = fields
-        self._keys = [field.key for field in fields]
         values = (pynvml.c_nvmlFieldValue_t * len(fields))()
-        for value, field in zip(values, fields, strict=True):
+        for value, (_, field) in zip(values, fields, strict=True):
             value.fieldId = field.number
             value.scopeId = field.scope
             value.nvmlReturn = pynvml.NVML_ERROR_UNKNOWN  # for a driver that leaves a field alone
         name = "nvmlDeviceGetFieldValues"
         self._reading: Reading = self._device.reading(name, ctypes.c_int(len(fields)), values)
-        self._words = memoryview(values).cast("B").cast("Q") if fields else memoryview(b"")
-        self._states: list[int] = []
+        words = memoryview(values).cast("B").cast("Q") if fields else memoryview(b"")
+        self._states = words[_TYPE_AND_CODE::_WORDS]
+        self._values = words[_VALUE::_WORDS]
+        self._planned = b""
 
-    @property
-    def keys(self) -> list[KeyT]:
-        """The keys that are still asked for."""
-        return self._keys
+    def asks(self, group: int, key: Hashable) -> bool:
+        """Whether a field of that key is still asked for."""
+        return any(group == its_group and key == field.key for its_group, field in self._fields)
 
-    def read(self) -> dict[KeyT, float]:
-        """Return what could be read, by key; raise when the GPU is lost."""
+    def read(self) -> list[dict[Any, Any]]:
+        """Return what could be read of each group, by key, as numbers; raise when the GPU is lost."""
+        found: list[dict[Any, Any]] = [{} for _ in range(self._groups)]
         if not self._fields or not self._reading.read():
-            return {}
-        words = self._words.tolist()
-        states = words[_TYPE_AND_CODE::_WORDS]
-        values = words[_VALUE::_WORDS]
-        if states != self._states:  # types and codes rarely change from look to look
-            self._plan(states)
-        found: dict[KeyT, float] = dict(zip(self._wide_keys, [values[at] for at in self._wide], strict=True))
-        if max(found.values(), default=0) >= _NO_COUNT:
-            found = {key: value for key, value in found.items() if value < _NO_COUNT}
-        for key, position, mask in self._narrow:
-            value = values[position] & mask
-            if value != mask:
-                found[key] = value
-        for key, position, value_type in self._others:
-            number = decode(value_type, values[position])
-            if number is not None:
-                found[key] = number
-        if not self._settled or any(self._codes):
-            self._settle(self._codes)
+            return found
+        states = self._states.tobytes()
+        if states != self._planned:  # types and codes rarely change from look to look
+            self._plan(self._states.tolist())
+            self._planned = states
+        values = self._values.tolist()
+        for part in self._parts:
+            found[part.group].update(part.read(values))
+        if not self._settled or self._any_failed:
+            self._settle()
         return found
 
     def _plan(self, states: list[int]) -> None:
         """Sort the fields that answered by how their values are read."""
-        self._states = states
         self._codes = [state >> 32 for state in states]
-        self._wide_keys: list[KeyT] = []
-        self._wide: list[int] = []
-        self._narrow: list[tuple[KeyT, int, int]] = []
-        self._others: list[tuple[KeyT, int, int]] = []
-        taken: set[KeyT] = set()
-        for position, (key, state) in enumerate(zip(self._keys, states, strict=True)):
-            if self._codes[position] != 0 or key in taken:
-                continue
-            taken.add(key)
-            value_type = state & ALL_ONES_32
-            mask = _UNSIGNED.get(value_type)
-            if mask is None:
-                self._others.append((key, position, value_type))
-            elif mask == ALL_ONES_64:  # most fields: their words are their values
-                self._wide_keys.append(key)
-                self._wide.append(position)
-            else:
-                self._narrow.append((key, position, mask))
+        self._any_failed = any(self._codes)
+        places: dict[tuple[int, int, int], dict[Hashable, int]] = {}
+        taken: set[tuple[int, Hashable]] = set()
+        for position, ((group, field), state) in enumerate(zip(self._fields, states, strict=True)):
+            if self._codes[position] == 0 and (group, field.key) not in taken:
+                taken.add((group, field.key))
+                places.setdefault((group, state & ALL_ONES_32, field.unit), {})[field.key] = position
+        self._parts = [
+            _Part(group, value_type, unit, tuple(of_key), tuple(of_key.values()))
+            for (group, value_type, unit), of_key in places.items()
+        ]
 
-    def _settle(self, codes: Sequence[int]) -> None:
+    def _settle(self) -> None:
         """Drop the fields that were refused, and those that stand behind one of the same key that answered."""
-        if any(code in LOSSES for code in codes):
+        if any(code in LOSSES for code in self._codes):
             raise GpuLostError(self._device.label)
-        kept: list[Field[KeyT]] = []
-        answered: set[KeyT] = set()
-        for field, code in zip(self._fields, codes, strict=True):
+        kept: list[tuple[int, Field[Any]]] = []
+        answered: set[tuple[int, Hashable]] = set()
+        for (group, field), code in zip(self._fields, self._codes, strict=True):
             if code in REFUSALS:
                 _log.debug("field %d of %s: NVML error %d, not asked again", field.number, self._device.label, code)
-            elif field.key not in answered:
-                kept.append(field)
+            elif (group, field.key) not in answered:
+                kept.append((group, field))
                 if code == 0:
-                    answered.add(field.key)
+                    answered.add((group, field.key))
         if len(kept) < len(self._fields):
             self._prepare(tuple(kept))
         self._settled = True
 
 
-def decode(value_type: int, word: int) -> float | None:
-    """Return the number in a value's 64 bits by its type; bits beyond the type are undefined; all ones are None."""
-    mask = _UNSIGNED.get(value_type)
-    if mask is not None:
-        word &= mask
-        return None if word == mask or word >= _NO_COUNT else word
+class FieldBatch(Generic[KeyT]):
+    """One group of fields of one GPU."""
+
+    def __init__(self, device: Device, fields: Sequence[Field[KeyT]]) -> None:
+        self._groups = FieldGroups(device, (fields,))
+
+    def read(self) -> dict[KeyT, float]:
+        """Return what could be read, by key; raise when the GPU is lost."""
+        return self._groups.read()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Fields of one group whose values have one type and one unit, and where their values stand."""
+
+    group: int
+    value_type: int
+    unit: int
+    keys: tuple[Hashable, ...]
+    positions: tuple[int, ...]
+
+    def read(self, values: Sequence[int]) -> Iterable[tuple[Hashable, float]]:
+        """Return keys and numbers of those that have one; bits beyond a type are undefined."""
+        words = [values[position] for position in self.positions]
+        mask = _UNSIGNED.get(self.value_type)
+        if mask is None:
+            numbers = [_signed_or_real(self.value_type, word) for word in words]
+            return self._with_keys(numbers)
+        counts = words if mask == ALL_ONES_64 else [word & mask for word in words]
+        if max(counts) >= (sentinel := min(mask, _NO_COUNT)):
+            return self._with_keys([count if count < sentinel else None for count in counts])
+        return zip(self.keys, counts if self.unit == 1 else [count * self.unit for count in counts], strict=True)
+
+    def _with_keys(self, numbers: Sequence[float | None]) -> Iterable[tuple[Hashable, float]]:
+        return [(key, number * self.unit) for key, number in zip(self.keys, numbers, strict=True) if number is not None]
+
+
+def _signed_or_real(value_type: int, word: int) -> float | None:
     mask = _SIGNED.get(value_type)
     if mask is not None:
         word &= mask
