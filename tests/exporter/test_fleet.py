@@ -67,6 +67,6 @@ def test_gpus_that_are_lost_are_shown_without_figures() -> None:
 
 
 def test_discovery_for_prometheus_leaves_out_the_gone_and_the_secret() -> None:
-    groups = http_sd([sample(None, Reason.GONE), sample(None, Reason.REFUSED, "https://[::1]/vllm/metrics")])
+    groups = http_sd([sample(None, Reason.GONE), sample(None, Reason.REFUSED, "https://[::1]/vllm/metrics")], None)
     assert [group["targets"] for group in groups] == [["[::1]:443"]]
     assert "secret" not in repr(groups)

@@ -5,7 +5,6 @@ import pytest
 from tests.exporter.services import target
 from vllmwatch.exporter.http_sd import http_sd
 from vllmwatch.exporter.watch import Facts, TargetSample
-from vllmwatch.spec.reason import Reason
 
 
 def addresses(url: str, host_header: str | None) -> list[object]:
@@ -57,8 +56,3 @@ def test_an_asker_on_loopback_and_a_host_that_is_none_change_nothing(header: str
 def test_an_address_that_others_can_reach_stays() -> None:
     assert addresses("https://gateway/chat/metrics", "gpu1:9836") == [["gateway:443"]]
     assert addresses("http://172.17.0.2:8000/metrics", "gpu1:9836") == [["172.17.0.2:8000"]]
-
-
-def test_a_target_that_is_gone_is_not_offered() -> None:
-    sample = TargetSample(target("http://gpu1:8000/metrics"), Facts(), None, Reason.GONE, "", None)
-    assert http_sd([sample], "gpu1:9836") == []
