@@ -49,7 +49,7 @@ class Stages:
         self._ledger = XidLedger()
         self._gpus = NvmlReader(ledger=self._ledger)
         self._families = Families(gpu_catalog.METRICS)
-        self._writer = PageWriter(NODE, time.time())
+        self._writer = PageWriter(options, time.time())
         self._times: dict[str, list[float]] = defaultdict(list)
 
     def close(self) -> None:

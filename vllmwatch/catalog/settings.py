@@ -30,6 +30,12 @@ SETTINGS: tuple[Setting, ...] = (
         "--target-file",
     ),
     Setting(
+        "servers",
+        Form.SERVERS,
+        (),
+        "Which GPUs of this host carry a server, where its processes do not tell; see the keys of a server.",
+    ),
+    Setting(
         "discover",
         Form.BOOLEAN,
         default=True,
@@ -127,6 +133,20 @@ SETTINGS: tuple[Setting, ...] = (
         read_at_start=True,
     ),
     Setting(
+        "price_per_gpu_hour",
+        Form.NUMBER,
+        None,
+        "What a GPU of this host costs an hour, in a currency of your choice.",
+        default_help="not set: no cost of GPUs",
+    ),
+    Setting(
+        "price_per_kilowatt_hour",
+        Form.NUMBER,
+        None,
+        "What a kilowatt-hour costs, in the same currency.",
+        default_help="not set: no cost of energy",
+    ),
+    Setting(
         "reload_over_http",
         Form.BOOLEAN,
         default=False,
@@ -148,6 +168,18 @@ SETTINGS: tuple[Setting, ...] = (
         "How messages are logged.",
         choices=("text", "json"),
         read_at_start=True,
+    ),
+)
+
+# The keys of one entry of `servers`.
+SERVER_KEYS: tuple[Setting, ...] = (
+    Setting("url", Form.TEXT, None, "The address of the server, on this host or another.", default_help="required"),
+    Setting(
+        "gpus",
+        Form.LIST,
+        None,
+        "GPUs and MIG instances in the order of engines and ranks: UUID, index of NVML or PCI address of each.",
+        default_help="required",
     ),
 )
 

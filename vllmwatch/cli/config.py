@@ -11,11 +11,13 @@ from vllmwatch.catalog.settings import SETTINGS, TARGET_KEYS
 from vllmwatch.cli.options import ConfigLoader, with_settings
 from vllmwatch.config import Config
 from vllmwatch.sources.address import mask_secrets
-from vllmwatch.sources.target import Access, Target
+from vllmwatch.sources.target import Access, ServerGpus, Target
 from vllmwatch.sources.unicode_text import writable
+from vllmwatch.spec.setting import Form
 
 MASK = "***"
 _SECRETS = frozenset(setting.key for setting in (*SETTINGS, *TARGET_KEYS) if setting.secret)
+_MAPPINGS = frozenset(setting.key for setting in SETTINGS if setting.form in {Form.SERVERS, Form.TARGETS})
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -47,8 +49,8 @@ def as_text(described: Mapping[str, Any]) -> str:
     rows: list[tuple[str, str]] = []
     for key, entry in described["settings"].items():
         value, origin = entry["value"], entry["origin"]
-        if key == "targets" and value:
-            rows.append(("targets:", origin))
+        if key in _MAPPINGS and value:
+            rows.append((f"{key}:", origin))
             rows.extend((f"  - {_one_line(target)}", "") for target in value)
         else:
             rows.append((f"{key}: {_shown(value)}", origin))
@@ -61,8 +63,14 @@ def _plain(key: str, value: object) -> object:
     if key in _SECRETS and value is not None:
         return MASK
     if isinstance(value, tuple):
-        return [_target(entry) if isinstance(entry, Target) else entry for entry in value]
+        return [_entry(entry) for entry in value]
     return value
+
+
+def _entry(entry: object) -> object:
+    if isinstance(entry, ServerGpus):
+        return {"url": mask_secrets(entry.url), "server": entry.server, "gpus": list(entry.gpus)}
+    return _target(entry) if isinstance(entry, Target) else entry
 
 
 def _target(target: Target) -> dict[str, object]:

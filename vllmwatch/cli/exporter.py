@@ -12,7 +12,7 @@ from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.serve import serve
 from vllmwatch.exporter.service import Configured
-from vllmwatch.sources.discovery import Discovery, ProcessTargets, StaticTargets, TargetSource
+from vllmwatch.sources.discovery import Discovery, KnownProcesses, ProcessTargets, StaticTargets, TargetSource
 from vllmwatch.sources.kernel_log import KernelLog
 from vllmwatch.sources.nvml.reader import NvmlReader
 from vllmwatch.sources.own_host import own_names
@@ -59,8 +59,11 @@ def _configured(config: Config) -> Configured:
 
 def _discovery(config: Config) -> Discovery:
     sources: list[TargetSource] = [StaticTargets(config.targets), FileTargets(config.target_files, config.node)]
+    finder = ServerFinder(config.node)
     if config.discover:
-        sources.append(ProcessTargets(ServerFinder(config.node)))
+        sources.append(ProcessTargets(finder))
+    elif config.nvml:
+        sources.append(KnownProcesses(finder))
     return Discovery(sources, own_names)
 
 
@@ -78,4 +81,7 @@ def _options(config: Config) -> ExporterOptions:
         target_gone_seconds=config.target_gone_seconds,
         sample_interval_seconds=config.sample_interval_seconds,
         reload_over_http=config.reload_over_http,
+        servers=config.servers,
+        price_per_gpu_hour=config.price_per_gpu_hour,
+        price_per_kilowatt_hour=config.price_per_kilowatt_hour,
     )

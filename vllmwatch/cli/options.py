@@ -23,6 +23,7 @@ _METAVARS: Mapping[Form, str] = {
     Form.ADDRESS: "HOST:PORT",
     Form.BYTES: "BYTES",
     Form.LIST: "TEXT",
+    Form.NUMBER: "NUMBER",
     Form.SECONDS: "SECONDS",
     Form.TARGETS: "URL",
     Form.TEXT: "TEXT",

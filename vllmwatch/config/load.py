@@ -13,6 +13,7 @@ from vllmwatch.catalog.settings import KEPT_LABELS, SETTINGS
 from vllmwatch.config.file import ConfigFile, read_config_file
 from vllmwatch.config.given import FaultsError, Given, Held
 from vllmwatch.config.model import Config, build_model, given_by_environment
+from vllmwatch.config.servers import read_servers
 from vllmwatch.config.targets import TargetReader
 from vllmwatch.config.values import read_value, split_address
 from vllmwatch.errors import ConfigError
@@ -116,6 +117,8 @@ class _Readers:
     def of(self, setting: Setting) -> Callable[[Given], object]:
         if setting.form is Form.TARGETS:
             return self._targets
+        if setting.form is Form.SERVERS:
+            return partial(read_servers, self._node)
         return partial(self._plain, setting)
 
     def _targets(self, given: Given) -> object:

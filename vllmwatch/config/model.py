@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from vllmwatch.config.file import ConfigFile
 from vllmwatch.config.given import Given, Held
-from vllmwatch.sources.target import Target
+from vllmwatch.sources.target import ServerGpus, Target
 from vllmwatch.spec.setting import ENVIRONMENT_PREFIX, Setting
 
 
@@ -26,6 +26,7 @@ class Config:
     listen: str
     targets: tuple[Target, ...]
     target_files: tuple[str, ...]
+    servers: tuple[ServerGpus, ...]
     discover: bool
     discover_interval_seconds: float
     node: str
@@ -41,6 +42,8 @@ class Config:
     sample_interval_seconds: float
     nvml: bool
     kernel_log: str
+    price_per_gpu_hour: float | None
+    price_per_kilowatt_hour: float | None
     reload_over_http: bool
     log_level: str
     log_format: str

@@ -109,6 +109,17 @@ def _read_whole_number(setting: Setting, given: Given) -> int:
     raise _mismatch(setting, raw)
 
 
+def _read_number(setting: Setting, given: Given) -> float:
+    raw = given.value
+    try:
+        number = float(raw) if isinstance(raw, str) and given.textual else raw
+    except ValueError:
+        number = raw
+    if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
+        raise _mismatch(setting, raw)
+    return float(number)
+
+
 def _read_seconds(setting: Setting, given: Given) -> float:
     raw = given.value
     if isinstance(raw, int | float) and not isinstance(raw, bool) and math.isfinite(raw):
@@ -163,6 +174,7 @@ _READERS: dict[Form, Callable[[Setting, Given], object]] = {
     Form.BYTES: _read_bytes,
     Form.FILE: _read_text,
     Form.LIST: _read_list,
+    Form.NUMBER: _read_number,
     Form.SECONDS: _read_seconds,
     Form.TEXT: _read_text,
     Form.WHOLE_NUMBER: _read_whole_number,

@@ -2,13 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vllmwatch.catalog.vllm import METRICS, prefixes, router
 from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.gpu_watch import GpuWatch
+from vllmwatch.exporter.join.links import Joined
+from vllmwatch.exporter.join.watch import JoinWatch, Remembered
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.threads import DaemonPool
 from vllmwatch.exporter.vllm.names import NameBook
@@ -40,6 +42,8 @@ class Collection:
     """Unix time."""
     cut_short: bool = False
     """Whether a target might have answered had this collection waited longer."""
+    joined: Joined = field(default_factory=Joined)
+    """Which GPU carries which engine."""
 
 
 class Collector:
@@ -67,6 +71,7 @@ class Collector:
         self._naming = naming_of(options)
         handed_on = before.handed_on() if before is not None else None
         self._watches = Watches(self._make_watch, options.target_gone_seconds, handed_on)
+        self._join = JoinWatch(options.servers, remembered=before.remembered() if before is not None else None)
         self._pool = DaemonPool(MOST_FETCHES_AT_ONCE, "target")
         self._lock = threading.Lock()
         self._holders = 0
@@ -104,20 +109,26 @@ class Collector:
         gpus = (
             self._gpus.finish(look, deadline - self._clock()) if self._gpus is not None and look is not None else None
         )
+        targets = (*samples, *gone)
         return Collection(
-            targets=(*samples, *gone),
+            targets=targets,
             problems=discovered.problems,
             gpus=gpus,
             xids=self._gpus.xids() if self._gpus is not None else NO_XIDS,
             duration_seconds=self._clock() - started,
             sampled_at_seconds=self._wall_clock(),
             cut_short=cut_short,
+            joined=self._join.join(gpus, discovered.host, targets) if gpus is not None else Joined(),
         )
 
     def handed_on(self) -> dict[str, Gone]:
         """Return what is known of the targets, for the collector that takes this one's place."""
         with self._lock:
             return self._watches.handed_on(self._clock())
+
+    def remembered(self) -> Mapping[str, Remembered]:
+        """Return what each GPU carried when it was last seen, for the collector that takes this one's place."""
+        return self._join.remembered()
 
     def close(self) -> None:
         """End all fetches and close all connections, without waiting for them."""

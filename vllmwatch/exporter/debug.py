@@ -1,8 +1,10 @@
 """Why: what `/debug/last` says of each target, of NVML and of discovery after the last sample."""
 
 from vllmwatch.exporter.collector import Collection
+from vllmwatch.exporter.join.links import Joined
 from vllmwatch.exporter.watch import TargetSample
 from vllmwatch.sources.address import public_url
+from vllmwatch.spec.join import UNMAPPED_MEANINGS
 from vllmwatch.spec.reason import REASON_MEANINGS
 
 
@@ -21,6 +23,28 @@ def debug_of(collection: Collection) -> dict[str, object]:
             "gpus_without_identity": gpus.unidentified if gpus is not None else 0,
             "read_seconds": gpus.read_seconds if gpus is not None else None,
         },
+        "join": _join(collection.joined),
+    }
+
+
+def _join(joined: Joined) -> dict[str, object]:
+    return {
+        "links": [
+            {
+                "server": link.server,
+                "engine": link.engine,
+                "rank": link.rank,
+                "uuid": link.device.uuid,
+                "gpu": link.device.index,
+            }
+            for link in joined.links
+        ],
+        "unmapped": [
+            {"uuid": uuid, "reason": reason, "meaning": UNMAPPED_MEANINGS[reason]}
+            for uuid, reasons in joined.unmapped.items()
+            for reason in sorted(reasons)
+        ],
+        "notes": list(joined.notes),
     }
 
 

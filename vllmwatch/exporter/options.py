@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from vllmwatch.catalog.vllm.prefixes import CHURNING_LABELS
+from vllmwatch.sources.target import ServerGpus
 from vllmwatch.sources.vllm.fetch import Limits
 
 
@@ -22,6 +23,9 @@ class ExporterOptions:
     target_gone_seconds: float = 3600.0
     sample_interval_seconds: float = 15.0
     reload_over_http: bool = False
+    servers: tuple[ServerGpus, ...] = ()
+    price_per_gpu_hour: float | None = None
+    price_per_kilowatt_hour: float | None = None
 
     @property
     def limits(self) -> Limits:

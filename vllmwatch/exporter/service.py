@@ -61,7 +61,7 @@ class Service:
         self._started_at_seconds = wall_clock()
         configured = load()
         self._collector = Collector(configured.options, configured.discovery, gpus)
-        self._writer = PageWriter(configured.options.node, self._started_at_seconds)
+        self._writer = PageWriter(configured.options, self._started_at_seconds)
         self._config = ConfigState(True, wall_clock())
         self._threads = DaemonPool(_MOST_COLLECTIONS_AT_ONCE, "collect")
         self._under_way: _UnderWay | None = None
@@ -117,7 +117,7 @@ class Service:
             return error.message
         before = self._collector
         self._collector = Collector(configured.options, configured.discovery, self._gpus, before=before)
-        self._writer = PageWriter(configured.options.node, self._started_at_seconds)
+        self._writer = PageWriter(configured.options, self._started_at_seconds)
         self._config = ConfigState(True, self._wall_clock())
         before.retire()
         _log.info("the configuration was reloaded")

@@ -45,7 +45,11 @@ def _block(setting: Setting, found: Sequence[FoundTarget]) -> str:
     help_text = textwrap.fill(setting.help, _WIDTH, initial_indent="# ", subsequent_indent="# ")
     facts = f"# {_facts(setting)}"
     body = _targets(found) if setting.form is Form.TARGETS else f"#{setting.key}: {_default(setting)}\n"
-    return f"{help_text}\n{facts}\n{body}"
+    example = _SERVER_EXAMPLE if setting.form is Form.SERVERS else ""
+    return f"{help_text}\n{facts}\n{body}{example}"
+
+
+_SERVER_EXAMPLE = '#  - {url: "http://head:8000", gpus: [0, "GPU-8932f937", "0000:3b:00.0"]}\n'
 
 
 def _facts(setting: Setting) -> str:

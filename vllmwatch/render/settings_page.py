@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from vllmwatch.catalog.settings import SETTINGS, TARGET_KEYS
+from vllmwatch.catalog.settings import SERVER_KEYS, SETTINGS, TARGET_KEYS
 from vllmwatch.render import mark
 from vllmwatch.render.tables import code, table
 from vllmwatch.spec.setting import Form, Setting
@@ -28,9 +28,19 @@ added where the path does not end in it. The name of a server on its series, `se
 address, with the node's name for a loopback address, and the path before `/metrics` where there is one."""
 
 
+_SERVERS = """\
+## Servers
+
+Which GPU carries which server is found from the processes on the GPUs. Where the driver lists none, where their
+numbers mean nothing in the exporter's own PID namespace, and where the API server is on another node, an entry of
+`servers` tells: `{url: "http://head:8000", gpus: [0, 1]}`. What processes show wins over it. The devices are shared
+out among the engines that the server's page names, in order."""
+
+
 def render_settings_page() -> str:
     """Return the page."""
-    parts = [_INTRODUCTION, *(_section(setting) for setting in SETTINGS), _TARGETS, _keys(TARGET_KEYS)]
+    sections = [_section(setting) for setting in SETTINGS]
+    parts = [_INTRODUCTION, *sections, _TARGETS, _keys(TARGET_KEYS), _SERVERS, _keys(SERVER_KEYS)]
     return mark.markdown("\n\n".join(parts))
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from vllmwatch.sources.address import is_loopback, mask_secrets
-from vllmwatch.sources.processes import ServerFinder
+from vllmwatch.sources.processes import Found, ServerFinder
 from vllmwatch.sources.target import Origin, Target
 from vllmwatch.sources.unicode_text import writable
 
@@ -17,10 +17,14 @@ _RANKS: tuple[Origin, ...] = (Origin.STATIC, Origin.FILE_SD, Origin.PROCESS)
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """The targets known now, and what kept others from being known (a line each, for people)."""
+    """The targets known now, and what kept others from being known (a line each, for people).
+
+    `host` is what was seen of this host's processes, None where they were not looked at.
+    """
 
     targets: tuple[Target, ...]
     problems: tuple[str, ...] = ()
+    host: Found | None = None
 
 
 class TargetSource(Protocol):
@@ -51,7 +55,19 @@ class ProcessTargets:
     def discover(self) -> Discovered:
         """Return the servers that run or load now."""
         found = self._finder.find()
-        return Discovered(tuple(target for server in found.servers for target in server.targets), found.problems)
+        targets = tuple(target for server in found.servers for target in server.targets)
+        return Discovered(targets, found.problems, found)
+
+
+class KnownProcesses:
+    """The processes of servers that are written down: they tell of those, and add none."""
+
+    def __init__(self, finder: ServerFinder) -> None:
+        self._finder = finder
+
+    def discover(self) -> Discovered:
+        """Return what is seen of this host's processes, its servers as found and never as targets of their own."""
+        return Discovered((), (), self._finder.find())
 
 
 class Discovery:
@@ -69,6 +85,7 @@ class Discovery:
         """Return the targets of all sources, each server once and each name once; never raises."""
         targets: list[Target] = []
         problems: list[str] = []
+        host: Found | None = None
         for source in self._sources:
             try:
                 part = source.discover()
@@ -77,20 +94,23 @@ class Discovery:
                 continue
             targets.extend(part.targets)
             problems.extend(part.problems)
+            host = part.host or host
         try:
             own_names = self._own_names()
         except OSError:
             own_names = frozenset()
-        found = _merge(targets, problems, own_names)
+        found = _merge(targets, problems, own_names, host)
         # A path or a command line may hold bytes that are not UTF-8.
         return replace(found, problems=tuple(map(writable, found.problems)))
 
 
-def _merge(targets: list[Target], problems: list[str], own_names: frozenset[str]) -> Discovered:
+def _merge(targets: list[Target], problems: list[str], own_names: frozenset[str], host: Found | None) -> Discovered:
     """Keep each address once, the higher rank first; two servers of one name are a problem, the later one left out."""
     by_page: dict[tuple[str, ...], Target] = {}
     by_name: dict[str, Target] = {}
-    running = {_door(entry.url, own_names): entry for entry in targets if entry.origin is Origin.PROCESS}
+    found_here = [entry for entry in targets if entry.origin is Origin.PROCESS]
+    seen = [target for server in host.servers for target in server.targets] if host is not None else []
+    running = {_door(entry.url, own_names): entry for entry in (*seen, *found_here)}
     written = {_door(entry.url, own_names) for entry in targets if entry.origin is not Origin.PROCESS}
     for found in sorted(targets, key=lambda entry: _RANKS.index(entry.origin)):
         door = _door(found.url, own_names)
@@ -106,7 +126,7 @@ def _merge(targets: list[Target], problems: list[str], own_names: frozenset[str]
                 f"{mask_secrets(target.url)} ({target.origin}) and {mask_secrets(first.url)} ({first.origin}) would "
                 f"both be the server {target.server!r}; the first is left out until one of them has another name"
             )
-    return Discovered(tuple(by_name.values()), tuple(problems))
+    return Discovered(tuple(by_name.values()), tuple(problems), host)
 
 
 def _door(url: str, own_names: frozenset[str]) -> tuple[str, ...]:

@@ -33,6 +33,18 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerGpus:
+    """The devices that carry a server, as somebody wrote them down, in the order of its engines and their workers.
+
+    `server` is the name that the address `url` gives a target. A device is named by UUID, NVML's index or PCI address.
+    """
+
+    url: str
+    server: str
+    gpus: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """One vLLM server.
 

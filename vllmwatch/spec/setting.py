@@ -22,14 +22,16 @@ class Form(StrEnum):
     FILE = "a path of a file"
     LABELS = "a mapping of label names to texts"
     LIST = "a list of texts"
+    NUMBER = "a number"
     SECONDS = "a number of seconds (90s, 5m, 1h work too)"
+    SERVERS = "a list of mappings with the keys url and gpus"
     TARGETS = "a list of addresses, or of mappings with the key url"
     TEXT = "a text"
     WHOLE_NUMBER = "a whole number"
 
 
-NUMERIC: frozenset[Form] = frozenset({Form.BYTES, Form.SECONDS, Form.WHOLE_NUMBER})
-LISTS: frozenset[Form] = frozenset({Form.LIST, Form.TARGETS})
+NUMERIC: frozenset[Form] = frozenset({Form.BYTES, Form.NUMBER, Form.SECONDS, Form.WHOLE_NUMBER})
+LISTS: frozenset[Form] = frozenset({Form.LIST, Form.SERVERS, Form.TARGETS})
 _UNIT_SUFFIXES = {Form.SECONDS: "_seconds", Form.BYTES: "_bytes"}
 
 

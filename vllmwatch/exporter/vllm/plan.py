@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from vllmwatch.exporter.family import escape_help
+from vllmwatch.exporter.vllm.cache_size import KvCacheSize, kv_cache_sizes
 from vllmwatch.exporter.vllm.draft import Draft, read_draft
 from vllmwatch.exporter.vllm.resolve import Naming, Resolution, Resolved, resolve
 from vllmwatch.exporter.vllm.series import (
@@ -46,6 +47,7 @@ class PageFacts:
     engines: tuple[str, ...]
     model_names: tuple[str, ...]
     dropped: tuple[tuple[DropReason, int], ...]
+    kv_cache_sizes: tuple[KvCacheSize, ...] = ()
 
 
 class PagePlan:
@@ -212,6 +214,7 @@ def _facts_of(draft: Draft, resolution: Resolution, engines: list[str], samples:
         engines=tuple(engines),
         model_names=tuple(model_names_of(resolution.families)),
         dropped=tuple(dropped.items()),
+        kv_cache_sizes=kv_cache_sizes(resolution.families, engine_when_missing(engines)),
     )
 
 

@@ -1,7 +1,7 @@
 """Whether the process numbers that the driver gives mean the processes that we see."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,10 +38,13 @@ class PidResolver:
         self._proc = proc
         self._devices = devices
 
-    def resolve(self, numbers: frozenset[int], known: Iterable[int] = ()) -> ResolvedPids:
-        """Resolve the numbers on all GPUs together; `known` are pids that are known to be a GPU's users."""
+    def resolve(self, numbers: frozenset[int], known: Mapping[int, float]) -> ResolvedPids:
+        """Resolve the numbers on all GPUs together.
+
+        `known` are processes that may be taken for a GPU's users without a look: pid and time of creation.
+        """
         if self._in_host_namespace():
-            return self._resolve_on_host(numbers, frozenset(known))
+            return self._resolve_on_host(numbers, known)
         users = self._gpu_users()
         here = {number: users[number] for number in numbers if number in users}
         if len(here) < len(numbers):
@@ -59,13 +62,13 @@ class PidResolver:
         except OSError:
             return False
 
-    def _resolve_on_host(self, numbers: frozenset[int], known: frozenset[int]) -> ResolvedPids:
+    def _resolve_on_host(self, numbers: frozenset[int], known: Mapping[int, float]) -> ResolvedPids:
         here, dead = {}, set()
         for number in numbers:
             created = _created(number)
             # A number that has gone to another process, which uses no GPU, is still that of the dead.
-            reused = created is not None and number not in known and self._holds_device(number) is False
-            if reused or not _exists(number):
+            foreign = created is not None and known.get(number) != created
+            if (foreign and self._holds_device(number) is False) or not _exists(number):
                 dead.add(number)
             elif created is not None:
                 here[number] = (number, created)

@@ -1,0 +1,1 @@
+"""The join: which GPU carries which engine of which server, and who else holds its memory."""
