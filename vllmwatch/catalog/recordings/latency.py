@@ -1,0 +1,96 @@
+"""Latency: what is slower than its objective, counted at a bucket edge; and quantiles, for display alone."""
+
+from collections.abc import Iterator
+
+from vllmwatch.catalog.objectives import LATENCIES, OBJECTIVES, Latency, Objective
+from vllmwatch.catalog.recordings.terms import EDGE, MODEL, SERVER, engine_increase, engine_rate
+from vllmwatch.spec.promql import aggregate, labels_text
+from vllmwatch.spec.recording import EVENTS_PER_SECOND, REQUESTS, Group, Recording
+from vllmwatch.spec.unit import RATIO, SECONDS
+
+WINDOWS: tuple[str, ...] = ("5m", "10m", "30m", "1h", "6h")
+QUANTILES: tuple[float, ...] = (0.5, 0.9, 0.99)
+_WINDOW_SECONDS = 300
+
+
+def _counts(objective: Objective, window: str) -> Iterator[Recording]:
+    """Yield what was observed and what was slow, of servers that have the objective's edge alone."""
+    latency = objective.latency
+    every = engine_increase(f"{latency.metric}_count", window=window)
+    within = engine_increase(f"{latency.metric}_bucket", f'le="{objective.edge}"', window=window)
+    observed, slow = f"{every} and {within}", f"clamp_min({every} - {within}, 0)"
+    for figure, help_text, expression in (
+        ("observed", f"{latency.what.capitalize()} that were timed.", observed),
+        ("slow", f"{latency.what.capitalize()} that took longer than {objective.edge} s.", slow),
+    ):
+        where = f"{latency.word}_{figure}", f"increase{window}"
+        yield Recording("server", *where, help_text, REQUESTS, aggregate("sum", SERVER, expression))
+        name = f"vllmwatch:server:{where[0]}:{where[1]}"
+        yield Recording("model", *where, help_text, REQUESTS, aggregate("sum", MODEL, name))
+
+
+def _share(objective: Objective, window: str) -> Iterator[Recording]:
+    word, what = objective.latency.word, objective.latency.what
+    help_text = f"Share of {what} that took longer than {objective.edge} s; absent without any."
+    for level in ("server", "model"):
+        slow, observed = (f"vllmwatch:{level}:{word}_{figure}:increase{window}" for figure in ("slow", "observed"))
+        yield Recording(
+            level, f"{word}_slow", f"ratio_increase{window}", help_text, RATIO, f"{slow} / ({observed} > 0)"
+        )
+
+
+def _buckets(latency: Latency) -> Iterator[Recording]:
+    """Yield the histogram of a server, and that of a model whose servers all have the same edges."""
+    each = engine_rate(f"{latency.metric}_bucket", labels=(EDGE,))
+    server = Recording(
+        "server",
+        f"{latency.word}_bucket",
+        "rate5m",
+        f"The histogram of {latency.word.replace('_', ' ')}, all engines together.",
+        EVENTS_PER_SECOND,
+        aggregate("sum", (*SERVER, "le"), each),
+        (EDGE,),
+    )
+    yield server
+    having = aggregate("count", (*MODEL, "le"), server.name)
+    most, least = aggregate("max", MODEL, having), aggregate("min", MODEL, having)
+    yield Recording(
+        "model",
+        server.figure,
+        "rate5m",
+        f"{server.help.removesuffix('engines together.')}servers together; absent where their edges differ.",
+        EVENTS_PER_SECOND,
+        f"{aggregate('sum', (*MODEL, 'le'), server.name)}\nunless on ({labels_text(MODEL)}) (\n{most}\n!=\n{least}\n)",
+        (EDGE,),
+    )
+
+
+def _quantiles(latency: Latency) -> Iterator[Recording]:
+    for level, labels in (("server", SERVER), ("model", MODEL)):
+        buckets = f"vllmwatch:{level}:{latency.word}_bucket:rate5m"
+        for quantile in QUANTILES:
+            percent = round(quantile * 100)
+            least = round(1 / (1 - quantile))
+            observed = f'round({buckets}{{le="+Inf"}} * {_WINDOW_SECONDS})'
+            yield Recording(
+                level,
+                f"{latency.word}_seconds",
+                f"p{percent}_5m",
+                f"The {percent}th percentile, interpolated within a bucket, for display alone; "
+                f"absent with fewer than {least} {latency.what} in 5 minutes.",
+                SECONDS,
+                f"histogram_quantile({quantile:g}, {buckets})\nand on ({labels_text(labels)}) ({observed} >= {least})",
+            )
+
+
+def _group() -> Group:
+    recordings: list[Recording] = []
+    for objective in OBJECTIVES:
+        for window in WINDOWS:
+            recordings += [*_counts(objective, window), *_share(objective, window)]
+    for latency in LATENCIES:
+        recordings += [*_buckets(latency), *_quantiles(latency)]
+    return Group("latency", "What is slower than its objective, and quantiles for display.", 30, tuple(recordings))
+
+
+GROUP = _group()

@@ -1,0 +1,28 @@
+"""Stories that the recordings must tell right, by the theme of their group."""
+
+from collections.abc import Mapping
+
+from vllmwatch.catalog.recordings.stories import (
+    cost,
+    energy,
+    health,
+    join,
+    latency,
+    saturation,
+    stragglers,
+    traffic,
+    utilization,
+)
+from vllmwatch.spec.story import Story
+
+STORIES: Mapping[str, tuple[Story, ...]] = {
+    "join": join.STORIES,
+    "traffic": traffic.STORIES,
+    "latency": latency.STORIES,
+    "saturation": saturation.STORIES,
+    "energy": energy.STORIES,
+    "cost": cost.STORIES,
+    "utilization": utilization.STORIES,
+    "health": health.STORIES,
+    "stragglers": stragglers.STORIES,
+}

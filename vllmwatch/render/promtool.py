@@ -1,0 +1,62 @@
+"""alerts/tests/*.yml: the stories of the recordings as unit tests of promtool."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from vllmwatch.render import mark
+from vllmwatch.render.rules import dump
+from vllmwatch.spec.promql import names_in
+from vllmwatch.spec.recording import Group
+from vllmwatch.spec.story import DIGITS, Check, Sample, Story
+
+_STEP = f"{10**-DIGITS:.{DIGITS}f}"
+
+
+def render_stories(group: Group, stories: Sequence[Story], groups: Sequence[Group]) -> str:
+    """Return the test file of a group, which loads the group and those of `groups` that it leans on."""
+    needed = leaned_on(group, groups)
+    data = {
+        "rule_files": [f"../rules/{each.theme}.yml" for each in needed],
+        "evaluation_interval": f"{group.interval_seconds}s",
+        "group_eval_order": [each.name for each in needed],
+        "tests": [_test(story) for story in stories],
+    }
+    return mark.comment(dump(data))
+
+
+def leaned_on(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Return a group and all that it leans on, directly or not, in the order of `groups`."""
+    used = {name for recording in group.recordings for name in names_in(recording.expression)}
+    needed = {group}
+    for other in groups:
+        if other is not group and used & {recording.name for recording in other.recordings}:
+            needed.update(leaned_on(other, groups))
+    return tuple(each for each in groups if each in needed)
+
+
+def story_path(group: Group) -> str:
+    """Return where the test file of a group lies in the checkout."""
+    return f"alerts/tests/{group.theme}.yml"
+
+
+def _test(story: Story) -> dict[str, Any]:
+    return {
+        "name": story.title,
+        "interval": f"{story.interval_seconds}s",
+        "input_series": [{"series": series.selector, "values": series.values} for series in story.series],
+        "promql_expr_test": [_check(check) for check in story.checks],
+    }
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        # Rounded, since releases of Prometheus differ in the last bits.
+        "expr": f"round({check.recording}, {_STEP})",
+        "eval_time": check.time,
+        "exp_samples": [{"labels": _labels(sample), "value": sample.value} for sample in check.samples],
+    }
+
+
+def _labels(sample: Sample) -> str:
+    pairs = [f'{name}="{value}"' for name, value in sorted(sample.labels.items())]
+    return f"{{{', '.join(pairs)}}}"
