@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from vllmwatch.catalog.recordings import RECORDINGS
+from vllmwatch.catalog.recordings.stories import STORIES
+from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
 from vllmwatch.render import mark
 from vllmwatch.render.command_page import CommandHelp, render_command_page
 from vllmwatch.render.config_file import render_config_file
 from vllmwatch.render.metrics_page import render_metrics_page
+from vllmwatch.render.promtool import leaned_on, render_stories, story_path
+from vllmwatch.render.recordings_page import render_recordings_page
+from vllmwatch.render.rules import render_rules, rule_path
 from vllmwatch.render.settings_page import render_settings_page
 
 # Folders that hold generated files alone: any other file in them is left over.
-GENERATED_FOLDERS: tuple[str, ...] = ("docs/reference",)
+GENERATED_FOLDERS: tuple[str, ...] = ("alerts/rules", "alerts/tests", "docs/reference")
 _MODE = 0o644
 
 
@@ -37,11 +43,25 @@ class Difference:
 def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
     """Return all generated files in the order of their paths; `commands` are for the page of the commands."""
     return (
+        *(Artifact(path, render) for path, render in sorted(_recordings().items())),
         Artifact("docs/reference/cli.md", partial(render_command_page, commands)),
         Artifact("docs/reference/metrics.md", render_metrics_page),
+        Artifact("docs/reference/recordings.md", partial(render_recordings_page, RECORDINGS)),
         Artifact("docs/reference/settings.md", render_settings_page),
         Artifact("docs/reference/vllmwatch.example.yml", lambda: mark.comment(render_config_file())),
     )
+
+
+def _recordings() -> dict[str, Callable[[], str]]:
+    """Return what renders each file of the recordings: the rules of each group, its stories, the worked example."""
+    files: dict[str, Callable[[], str]] = {
+        story_path("worked_example"): partial(render_stories, RECORDINGS, (WORKED_EXAMPLE,))
+    }
+    for group in RECORDINGS:
+        files[rule_path(group)] = partial(render_rules, group)
+        needed = leaned_on(group, RECORDINGS)
+        files[story_path(group.theme)] = partial(render_stories, needed, STORIES[group.theme])
+    return files
 
 
 def rendered(wanted: Iterable[Artifact]) -> dict[str, bytes]:

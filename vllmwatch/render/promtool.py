@@ -12,12 +12,13 @@ from vllmwatch.spec.story import DIGITS, Check, Sample, Story
 _STEP = f"{10**-DIGITS:.{DIGITS}f}"
 
 
-def render_stories(group: Group, stories: Sequence[Story], groups: Sequence[Group]) -> str:
-    """Return the test file of a group, which loads the group and those of `groups` that it leans on."""
-    needed = leaned_on(group, groups)
+def render_stories(needed: Sequence[Group], stories: Sequence[Story]) -> str:
+    """Return the test file of stories, which loads the groups that they need; raises ValueError without stories."""
+    if not stories:
+        raise ValueError(f"{needed[-1].theme}: there are no stories")
     data = {
         "rule_files": [f"../rules/{each.theme}.yml" for each in needed],
-        "evaluation_interval": f"{group.interval_seconds}s",
+        "evaluation_interval": f"{min(each.interval_seconds for each in needed)}s",
         "group_eval_order": [each.name for each in needed],
         "tests": [_test(story) for story in stories],
     }
@@ -34,9 +35,9 @@ def leaned_on(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
     return tuple(each for each in groups if each in needed)
 
 
-def story_path(group: Group) -> str:
-    """Return where the test file of a group lies in the checkout."""
-    return f"alerts/tests/{group.theme}.yml"
+def story_path(name: str) -> str:
+    """Return where the test file of a theme, or of the worked example, lies in the checkout."""
+    return f"alerts/tests/{name}.yml"
 
 
 def _test(story: Story) -> dict[str, Any]:

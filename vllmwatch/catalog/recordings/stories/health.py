@@ -151,7 +151,7 @@ def _configured(server: str, **labels: str) -> Series:
 
 
 _DRIFT = Story(
-    "servers of a model differ in release and caches; sizes that follow from cards, other models and the gone are left out",
+    "servers of a model differ in release and caches; sizes that follow from cards and servers gone do not count",
     30,
     (
         *(of_server(_UP, "1x40", server) for server in (SERVER, _B, _C)),
