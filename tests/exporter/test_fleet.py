@@ -2,6 +2,7 @@
 
 from tests.exporter.vllm.pages import translate
 from vllmwatch.exporter.collector import Collection
+from vllmwatch.exporter.figures.reckoner import FleetFigures
 from vllmwatch.exporter.fleet import EngineState, Fleet, fleet_of
 from vllmwatch.exporter.http_sd import http_sd
 from vllmwatch.exporter.vllm.translator import TranslatedPage
@@ -20,7 +21,7 @@ def sample(
 
 
 def fleet(*samples: TargetSample, gpus: NvmlSnapshot | None = None) -> Fleet:
-    return fleet_of(Collection(samples, ("a problem",), gpus, NO_XIDS, 0.1, 1000.0), "box")
+    return fleet_of(Collection(samples, ("a problem",), gpus, NO_XIDS, 0.1, 1000.0), "box", FleetFigures())
 
 
 def engines(page: str) -> list[EngineState]:

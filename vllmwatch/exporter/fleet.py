@@ -2,9 +2,12 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vllmwatch.exporter.collector import Collection
+from vllmwatch.exporter.figures.engine import Figures
+from vllmwatch.exporter.figures.reckoner import FleetFigures
+from vllmwatch.exporter.join.links import Joined
 from vllmwatch.exporter.vllm.translator import TranslatedPage
 from vllmwatch.exporter.watch import TargetSample
 from vllmwatch.sources.address import public_url
@@ -27,8 +30,27 @@ class NvmlState:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """A worker on a GPU, or on the MIG instance `mig_uuid` of it; `rank` is empty where it is not known."""
+
+    server: str
+    engine: str
+    rank: str
+    mig_uuid: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMemory:
+    """Memory of a GPU that a server, another, the dead or an unseen process holds."""
+
+    holder: str
+    server: str
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class GpuState:
-    """One GPU; what it does not say is null."""
+    """One GPU; what it does not say is null. `unmapped` are the reasons why it is not known who uses it."""
 
     uuid: str
     index: int
@@ -39,6 +61,18 @@ class GpuState:
     utilization_ratio: float | None
     memory_used_bytes: int | None
     memory_total_bytes: int | None
+    carries: list[Carried] = field(default_factory=list)
+    held: list[HeldMemory] = field(default_factory=list)
+    unmapped: list[str] = field(default_factory=list)
+    figures: Figures = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineGpu:
+    """A GPU of an engine, and its figures beside those of the engine's other GPUs."""
+
+    uuid: str
+    figures: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +83,8 @@ class EngineState:
     requests_running: float | None
     requests_waiting: float | None
     kv_cache_usage_ratio: float | None
+    figures: Figures = field(default_factory=dict)
+    gpus: list[EngineGpu] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +102,23 @@ class ServerState:
     model_name: str
     last_success_seconds: float | None
     engines: list[EngineState]
+    figures: Figures = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """All servers of a model together."""
+
+    model_name: str
+    figures: Figures
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """The last sample of everything. `sampled_at` is Unix time in seconds."""
+    """The last sample of everything. `sampled_at` is Unix time in seconds.
+
+    Figures have the names of the recordings without prefix and level, and their values: docs/reference/recordings.md.
+    """
 
     version: int
     node: str
@@ -78,19 +126,21 @@ class Fleet:
     nvml: NvmlState
     gpus: list[GpuState]
     servers: list[ServerState]
+    models: list[ModelState]
     problems: list[str]
 
 
-def fleet_of(collection: Collection, node: str) -> Fleet:
-    """Return the fleet as a collection found it."""
+def fleet_of(collection: Collection, node: str, figures: FleetFigures) -> Fleet:
+    """Return the fleet as a collection found it, with the figures of it and of those before."""
     gpus = collection.gpus
     return Fleet(
         version=VERSION,
         node=node,
         sampled_at=collection.sampled_at_seconds,
         nvml=_nvml_state(gpus),
-        gpus=[_gpu_state(gpu) for gpu in gpus.gpus] if gpus is not None else [],
-        servers=[_server_state(sample) for sample in collection.targets],
+        gpus=[_gpu_state(gpu, collection.joined, figures) for gpu in gpus.gpus] if gpus is not None else [],
+        servers=[_server_state(sample, figures) for sample in collection.targets],
+        models=[ModelState(name, figures.models[name]) for name in sorted(figures.models)],
         problems=list(collection.problems),
     )
 
@@ -101,11 +151,11 @@ def _nvml_state(gpus: NvmlSnapshot | None) -> NvmlState:
     return NvmlState(gpus.up, gpus.down_reason, gpus.driver_version)
 
 
-def _gpu_state(gpu: GpuSnapshot) -> GpuState:
-    readings = gpu.readings
+def _gpu_state(gpu: GpuSnapshot, joined: Joined, figures: FleetFigures) -> GpuState:
+    readings, uuid = gpu.readings, gpu.identity.uuid
     memory = readings.memory if readings is not None else None
     return GpuState(
-        uuid=gpu.identity.uuid,
+        uuid=uuid,
         index=gpu.identity.index,
         name=gpu.identity.name,
         up=gpu.up,
@@ -114,12 +164,23 @@ def _gpu_state(gpu: GpuSnapshot) -> GpuState:
         utilization_ratio=readings.utilization_ratio if readings else None,
         memory_used_bytes=memory.used_bytes if memory else None,
         memory_total_bytes=memory.total_bytes if memory else None,
+        carries=[
+            Carried(link.server, link.engine, link.rank, link.device.uuid if link.device.parent_uuid else "")
+            for link in joined.links
+            if link.device.gpu_uuid == uuid
+        ],
+        held=[
+            HeldMemory(who, server, held) for (held_gpu, who, server), held in joined.held.items() if held_gpu == uuid
+        ],
+        unmapped=sorted(joined.unmapped.get(uuid, ())),
+        figures=figures.gpus.get(uuid, {}),
     )
 
 
-def _server_state(sample: TargetSample) -> ServerState:
+def _server_state(sample: TargetSample, figures: FleetFigures) -> ServerState:
+    server = sample.target.server
     return ServerState(
-        server=sample.target.server,
+        server=server,
         node=sample.target.node,
         url=public_url(sample.target.url),
         origin=sample.target.origin,
@@ -129,11 +190,12 @@ def _server_state(sample: TargetSample) -> ServerState:
         version=sample.facts.version,
         model_name=sample.facts.model_name,
         last_success_seconds=sample.facts.last_success_seconds,
-        engines=_engine_states(sample.page) if sample.page is not None else [],
+        engines=_engine_states(server, sample.page, figures) if sample.page is not None else [],
+        figures=figures.servers.get(server, {}),
     )
 
 
-def _engine_states(page: TranslatedPage) -> list[EngineState]:
+def _engine_states(server: str, page: TranslatedPage, figures: FleetFigures) -> list[EngineState]:
     running = _by_engine(page, _RUNNING)
     waiting = _by_engine(page, _WAITING)
     usage = _by_engine(page, _KV_CACHE_USAGE)
@@ -144,6 +206,12 @@ def _engine_states(page: TranslatedPage) -> list[EngineState]:
             sum(running[engine]) if engine in running else None,
             sum(waiting[engine]) if engine in waiting else None,
             max(usage[engine]) if engine in usage else None,
+            figures.engines.get((server, engine), {}),
+            [
+                EngineGpu(uuid, dict(of_gpu))
+                for (whose, which, uuid), of_gpu in figures.engine_gpus.items()
+                if (whose, which) == (server, engine)
+            ],
         )
         for engine in engines
     ]

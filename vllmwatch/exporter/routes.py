@@ -74,7 +74,8 @@ def people_routes(service: Service) -> APIRouter:
     @router.get("/api/v1/fleet")
     async def fleet() -> Fleet:
         """The last sample of servers and GPUs."""
-        return fleet_of(_last(service).collection, service.options.node)
+        collection = _last(service).collection
+        return fleet_of(collection, service.options.node, await asyncio.to_thread(service.figures))
 
     @router.get("/debug/last")
     async def debug() -> JSONResponse:

@@ -10,6 +10,8 @@ from vllmwatch.errors import VllmwatchError
 from vllmwatch.exporter.changes import Changes
 from vllmwatch.exporter.collector import Collection, Collector
 from vllmwatch.exporter.discovery import Discovers
+from vllmwatch.exporter.figures.reckoner import FleetFigures, Reckoner
+from vllmwatch.exporter.figures.server import Prices
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.page import ConfigState, PageWriter
@@ -67,6 +69,8 @@ class Service:
         self._under_way: _UnderWay | None = None
         self._last: Sampled | None = None
         self._changes = Changes()
+        self._reckoner = Reckoner()
+        self._reckoner.configure(configured.options.sample_interval_seconds, _prices(configured.options))
 
     @property
     def options(self) -> ExporterOptions:
@@ -77,6 +81,10 @@ class Service:
     def last(self) -> Sampled | None:
         """The newest sample, or None before the first."""
         return self._last
+
+    def figures(self) -> FleetFigures:
+        """Return the figures of all samples within the last hour; takes a while, so not in the event loop's thread."""
+        return self._reckoner.figures()
 
     async def sample(self, timeout_seconds: float) -> Sampled:
         """Collect now, or share the collection under way; takes at most about `timeout_seconds`."""
@@ -119,6 +127,7 @@ class Service:
         self._collector = Collector(configured.options, configured.discovery, self._gpus, before=before)
         self._writer = PageWriter(configured.options, self._started_at_seconds)
         self._config = ConfigState(True, self._wall_clock())
+        self._reckoner.configure(configured.options.sample_interval_seconds, _prices(configured.options))
         before.retire()
         _log.info("the configuration was reloaded")
         return None
@@ -138,7 +147,9 @@ class Service:
                 collection = collector.collect(timeout_seconds)
             finally:
                 collector.release()
-            return Sampled(collection, writer.write(collection, config), time.monotonic())
+            sampled = Sampled(collection, writer.write(collection, config), time.monotonic())
+            self._observe(collection)
+            return sampled
 
         collector.hold()
         sampled = await asyncio.wrap_future(self._threads.submit(work))
@@ -148,5 +159,15 @@ class Service:
                 _log.info("%s", line)
         return sampled
 
+    def _observe(self, collection: Collection) -> None:
+        try:
+            self._reckoner.observe(collection)
+        except Exception:  # noqa: BLE001  a fault of the figures must not cost the page
+            _log.exception("figures could not be made of a collection")
+
     def _is_old(self, sampled: Sampled) -> bool:
         return time.monotonic() - sampled.ended_at > self.options.sample_interval_seconds
+
+
+def _prices(options: ExporterOptions) -> Prices:
+    return Prices(options.price_per_gpu_hour, options.price_per_kilowatt_hour)

@@ -39,7 +39,6 @@ def add_kv_cache_sizes(families: Families, samples: Sequence[TargetSample]) -> N
     for sample in samples:
         sizes = sample.page.plan.facts.kv_cache_sizes if sample.page is not None else ()
         for size in sizes:
-            basis = "blocks" if size.estimated else "reported"
             families[catalog.ENGINE_KV_CACHE_SIZE].add(
-                size.tokens, sample.target.node, sample.target.server, size.engine, basis
+                size.tokens, sample.target.node, sample.target.server, size.engine, size.basis
             )

@@ -18,6 +18,11 @@ class KvCacheSize:
     tokens: int
     estimated: bool
 
+    @property
+    def basis(self) -> str:
+        """Where the size comes from, in the words of the label `basis`."""
+        return "blocks" if self.estimated else "reported"
+
 
 def kv_cache_sizes(families: Iterable[Resolved], engine_when_missing: str | None) -> tuple[KvCacheSize, ...]:
     """Return the size for each engine that states one; of several statements the page's last counts.

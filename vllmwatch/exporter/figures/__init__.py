@@ -1,0 +1,1 @@
+"""The figures of the recordings, computed by the exporter from its own samples, for those without a Prometheus."""
