@@ -6,14 +6,14 @@ from vllmwatch.spec.promql import aggregate, either, labels_text
 from vllmwatch.spec.recording import Group, Recording
 from vllmwatch.spec.unit import RATIO
 
-# A MIG instance has a part of its card's peak, so engines on such have no figure.
-_WHOLE_GPUS = aggregate("max", (*ENGINE_OF, "uuid"), own(ENGINE_GPU_INFO, 'parent_uuid=""'))
+# By the UUID of what the worker runs on: a MIG instance has a part of its card's peak, and none under its own UUID.
+_DEVICES = aggregate("max", (*ENGINE_OF, "uuid"), own(ENGINE_GPU_INFO))
 _ON = f"on ({labels_text(ENGINE_OF)})"
 
 
 def _peak_of_type(data_type: str) -> str:
     peak = aggregate("max", (*DEVICE, DATA_TYPE.name), own(GPU_PEAK_FLOPS, f'{DATA_TYPE.name}="{data_type}"'))
-    return f"{_WHOLE_GPUS} * {ON_DEVICE} group_left ({DATA_TYPE.name}) {peak}"
+    return f"{_DEVICES} * {ON_DEVICE} group_left ({DATA_TYPE.name}) {peak}"
 
 
 _FLOPS_PEAK = aggregate(
@@ -22,7 +22,7 @@ _FLOPS_PEAK = aggregate(
 _BANDWIDTH_PEAK = aggregate(
     "min",
     ENGINE_OF,
-    f"{_WHOLE_GPUS} * {ON_DEVICE} group_left () {aggregate('max', DEVICE, own(GPU_PEAK_MEMORY_BANDWIDTH))}",
+    f"{_DEVICES} * {ON_DEVICE} group_left () {aggregate('max', DEVICE, own(GPU_PEAK_MEMORY_BANDWIDTH))}",
 )
 _FLOPS = engine_rate("vllm:estimated_flops_per_gpu_total")
 _BYTES = " + ".join(engine_rate(f"vllm:estimated_{way}_bytes_per_gpu_total") for way in ("read", "write"))
