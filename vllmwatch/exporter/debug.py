@@ -36,6 +36,7 @@ def _join(joined: Joined) -> dict[str, object]:
                 "rank": link.rank,
                 "uuid": link.device.uuid,
                 "gpu": link.device.index,
+                "parent_uuid": link.device.parent_uuid,
             }
             for link in joined.links
         ],

@@ -26,8 +26,10 @@ class Unmapped(StrEnum):
     NO_PROCESS_LIST = "no_process_list"
     EMPTY_PROCESS_LIST = "empty_process_list"
     PID_NAMESPACE = "pid_namespace"
+    HIDDEN = "hidden"
     ELSEWHERE = "elsewhere"
     RAY = "ray"
+    OFFLINE = "offline"
     ORPHANED = "orphaned"
     NO_TARGET = "no_target"
     DEVICE_ORDER = "device_order"
@@ -39,12 +41,14 @@ UNMAPPED_MEANINGS: dict[str, str] = {
     Unmapped.PID_NAMESPACE: (
         "the driver gives process numbers of another PID namespace than the exporter's; run it with the host's"
     ),
+    Unmapped.HIDDEN: "the system hides processes of other users (hidepid); run the exporter as root",
     Unmapped.ELSEWHERE: "vLLM workers whose API server is on another node; `servers` in the configuration names it",
-    Unmapped.RAY: "vLLM workers of Ray, whose processes do not say whose they are; `servers` names it",
+    Unmapped.RAY: "workers of Ray, whose processes do not say whose they are; `servers` names the server",
+    Unmapped.OFFLINE: "a program uses an engine of vLLM's without a server (offline inference)",
     Unmapped.ORPHANED: "vLLM processes whose server is gone still hold the GPU",
     Unmapped.NO_TARGET: "a vLLM server on this host holds the GPU and is no target",
     Unmapped.DEVICE_ORDER: (
-        "the server names its GPUs by number, which tells nothing on cards of different kinds "
-        "unless CUDA_DEVICE_ORDER is PCI_BUS_ID"
+        "the variables of the server do not tell which GPUs it has: numbers on cards of different kinds without "
+        "CUDA_DEVICE_ORDER=PCI_BUS_ID, or a container that was given its GPUs in another way"
     ),
 }

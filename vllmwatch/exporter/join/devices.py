@@ -13,10 +13,10 @@ _ALL = frozenset({"all"})
 _NONE = frozenset({"", "none", "void"})
 _LEAST_PREFIX = len("GPU-") + 1
 # How MIG instances were named before driver 470: by their GPU and the numbers of their instances.
-_OLD_MIG = re.compile(r"MIG-(GPU-[0-9a-fA-F-]+)/(\d+)/(\d+)")
-
+_OLD_MIG = re.compile(r"MIG-(GPU-[0-9a-fA-F-]+)/([0-9]{1,6})/([0-9]{1,6})")
 
 _WITHOUT_DOMAIN = re.compile(r"[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(\.[0-7])?")
+_NUMBER = re.compile(r"[0-9]{1,6}")
 
 
 class OrderUnknownError(Exception):
@@ -46,7 +46,7 @@ class Devices:
     def named(self, name: str) -> Device | None:
         """Return the device that a UUID (or its unique beginning), an index of NVML's or a PCI address names."""
         text = name.strip()
-        if text.isascii() and text.isdigit():
+        if _NUMBER.fullmatch(text):
             return next((entry.device for entry in self._gpus if entry.device.index == int(text)), None)
         if (place := normal_pci_address(f"0000:{text}" if _WITHOUT_DOMAIN.fullmatch(text) else text)) is not None:
             return next((entry.device for entry in self._gpus if _place(entry.gpu) == place), None)
@@ -58,7 +58,8 @@ class Devices:
         Raises OrderUnknownError where numbers are used and the cards differ, unless CUDA_DEVICE_ORDER says PCI_BUS_ID
         (CUDA puts the fastest first by its own measure), and where what a container was given is not in its variables.
         """
-        inside = self._let_in(variables.nvidia)
+        # A variable of the toolkit counts the host's devices, and in its container we see those that it let in alone.
+        inside = self._let_in("all" if variables.shared_view else variables.nvidia)
         if variables.cuda is None:
             return self._in_order(inside, variables.order)
         found: list[Device] = []
@@ -71,16 +72,21 @@ class Devices:
         return tuple(found)
 
     def _let_in(self, variable: str | None) -> list[Device] | None:
-        """Return what the container toolkit lets in, which counts as NVML does; None where it has no part in it."""
-        if variable is None or variable.strip() in _ALL:
-            return [entry.device for entry in self._gpus]
-        if variable.strip() in _NONE:
+        """Return what the container toolkit lets in, which counts as NVML does; None where it has no part in it.
+
+        Raises OrderUnknownError for a name that is none of ours: the numbers of the others are not known then.
+        """
+        if variable is None or variable.strip() in _NONE:
             return None
-        named = [self.named(word) for word in variable.split(",")]
-        return [device for device in dict.fromkeys(named) if device is not None]
+        if variable.strip() in _ALL:
+            return [entry.device for entry in self._gpus]
+        named = [device for word in variable.split(",") if (device := self.named(word)) is not None]
+        if len(named) < len(variable.split(",")):
+            raise OrderUnknownError
+        return list(dict.fromkeys(named))
 
     def _visible_one(self, word: str, inside: Sequence[Device] | None, order: str | None) -> Device | None:
-        if word.isascii() and word.isdigit():
+        if _NUMBER.fullmatch(word):
             ordered = self._in_order(inside, order)
             return ordered[int(word)] if int(word) < len(ordered) else None
         device = self._by_uuid(word)

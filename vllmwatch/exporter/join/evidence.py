@@ -1,20 +1,24 @@
 """What the driver's lists of processes say of each GPU: whose they are, and what they cannot tell; pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
 
 from vllmwatch.exporter.join.links import Device, Link
 from vllmwatch.exporter.watch import TargetSample
 from vllmwatch.sources.nvml.snapshot import GpuProcess, GpuReadings, GpuSnapshot, NvmlSnapshot
-from vllmwatch.sources.processes import Found, FoundServer, Role
-from vllmwatch.sources.processes.parts import Part
+from vllmwatch.sources.processes import Found, FoundServer
+from vllmwatch.sources.processes.parts import Lone, Part
 from vllmwatch.sources.processes.pids import ResolvedPids
+from vllmwatch.sources.target import Target
 from vllmwatch.spec.join import Holder, Unmapped
+from vllmwatch.spec.reason import Reason
 
 # The engine of a server without data parallelism, on vLLM's pages and on ours.
 FIRST_ENGINE = "0"
 # Less is what a driver and its contexts take on a GPU that nobody uses.
 _IN_USE_BYTES = 1 << 30
+_WITHOUT_SERVER = {Lone.RAY: Unmapped.RAY, Lone.PROGRAM: Unmapped.OFFLINE, Lone.ORPHAN: Unmapped.ORPHANED}
 
 
 @dataclass(slots=True)
@@ -48,7 +52,8 @@ class Owners:
         self._servers = {server.tree.root.pid: server for server in host.servers} if host is not None else {}
         self._samples: dict[int, list[TargetSample]] = {}
         for sample in samples:
-            if sample.target.pid is not None:
+            # The process of a server that is gone has ended, and its pid may be another's.
+            if sample.target.pid is not None and sample.reason is not Reason.GONE:
                 self._samples.setdefault(sample.target.pid, []).append(sample)
 
     def of(self, number: int) -> _Owner:
@@ -57,13 +62,13 @@ class Owners:
             return _Owner(Holder.DEAD)
         known = self._pids.here.get(number)
         if known is None:
-            return _Owner(Holder.UNSEEN, missed=Unmapped.PID_NAMESPACE if self._pids.own_namespace else None)
+            return _Owner(Holder.UNSEEN, missed=Unmapped.PID_NAMESPACE if self._pids.own_namespace else Unmapped.HIDDEN)
         pid, created = known
         part = self._parts.get(pid)
         if part is None or part.process.create_time_seconds != created:
             return _Owner(Holder.OTHER)
         if part.root_pid is None:
-            return _Owner(Holder.OTHER, missed=Unmapped.RAY if part.role is Role.RAY else Unmapped.ORPHANED)
+            return _Owner(Holder.OTHER, missed=_WITHOUT_SERVER[part.lone or Lone.ORPHAN])
         sample = self._sample_of(part, part.root_pid)
         if sample is not None:
             return _Owner(Holder.SERVER, sample, part)
@@ -71,12 +76,25 @@ class Owners:
         return _Owner(Holder.OTHER, missed=Unmapped.ELSEWHERE if elsewhere else Unmapped.NO_TARGET)
 
     def _sample_of(self, part: Part, root_pid: int) -> TargetSample | None:
-        """Return the target of a part; where each rank has a page of its own, the one that shows this rank."""
+        """Return the target of a part; where each rank has a page of its own, the one of this rank."""
         samples = self._samples.get(root_pid, [])
-        if len(samples) < 2:  # noqa: PLR2004  one page for the whole server, or none
+        server = self._servers.get(root_pid)
+        pages = server.targets if server is not None else ()
+        if len(pages) < 2:  # noqa: PLR2004  one page for the whole server, or none
             return samples[0] if samples else None
-        rank = str(part.data_parallel_rank)
-        return next((sample for sample in samples if rank in sample.facts.engines), None)
+        rank = part.data_parallel_rank
+        told = next((sample for sample in samples if str(rank) in sample.facts.engines), None)
+        if told is not None or rank is None:
+            return told
+        # Before its first page, a target is known by its place alone.
+        place = rank - min(self._ranks_of(root_pid))
+        port = port_of(pages[place]) if place < len(pages) else None
+        return next((one for one in samples if port_of(one.target) == port and not one.facts.engines), None)
+
+    def _ranks_of(self, root_pid: int) -> Iterator[int]:
+        for part in self._parts.values():
+            if part.root_pid == root_pid and part.data_parallel_rank is not None:
+                yield part.data_parallel_rank
 
 
 def gather(snapshot: NvmlSnapshot, owners: Owners, pids: ResolvedPids) -> Evidence:
@@ -98,6 +116,7 @@ def _gather_one(
         if in_use(readings):
             evidence.miss(uuid, _silence(readings, pids))
         return
+    held: dict[tuple[str, Holder, str], int | None] = {}
     for device, process in _on_devices(gpu, processes):
         owner = owners.of(process.pid)
         server = ""
@@ -106,20 +125,30 @@ def _gather_one(
         if owner.sample is not None and owner.part is not None:
             server = owner.sample.target.server
             evidence.links.add(Link(server, _engine_of(owner.part, owner.sample), owner.part.rank, device))
-        if process.memory_bytes is not None:
-            key = (uuid, owner.holder, server)
-            evidence.held[key] = evidence.held.get(key, 0) + process.memory_bytes
+        key = (uuid, owner.holder, server)
+        so_far, more = held.get(key, 0), process.memory_bytes
+        # With one process whose memory is not known, the sum is not.
+        held[key] = None if so_far is None or more is None else so_far + more
+    evidence.held.update({key: known for key, known in held.items() if known is not None})
 
 
 def listed(gpu: GpuSnapshot) -> tuple[GpuProcess, ...]:
-    """Return the processes on a GPU; where its own list leaves out those on its MIG instances, with them."""
-    whole = gpu.readings.processes if gpu.readings is not None else None
+    """Return the processes on a GPU, each once for every MIG instance of it that it is on.
+
+    The lists of instances are believed before that of the GPU, which may have all, none, or all without their instance.
+    """
+    whole = (gpu.readings.processes if gpu.readings is not None else None) or ()
+    if not gpu.mig_instances:
+        return whole
     found = {
-        (process.pid, process.gpu_instance, process.compute_instance): process
-        for part in (*(instance.processes for instance in gpu.mig_instances), whole)
-        for process in part or ()
+        (process.pid, instance.gpu_instance, instance.compute_instance): replace(
+            process, gpu_instance=instance.gpu_instance, compute_instance=instance.compute_instance
+        )
+        for instance in gpu.mig_instances
+        for process in instance.processes or ()
     }
-    return tuple(found.values())
+    placed = {(pid, gpu_instance) for pid, gpu_instance, _ in found} | {(pid, None) for pid, _, _ in found}
+    return (*found.values(), *(process for process in whole if (process.pid, process.gpu_instance) not in placed))
 
 
 def _silence(readings: GpuReadings, pids: ResolvedPids) -> Unmapped:
@@ -160,6 +189,11 @@ def _without_vague(links: Iterable[Link]) -> Iterator[Link]:
     """
     ranked = {(link.server, link.device) for link in links if link.rank}
     return (link for link in links if link.rank or (link.server, link.device) not in ranked)
+
+
+def port_of(target: Target) -> int | None:
+    """Return the port that a target is reached on."""
+    return urlsplit(target.url).port
 
 
 def _is_headless(server: FoundServer | None) -> bool:

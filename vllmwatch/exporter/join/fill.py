@@ -1,12 +1,13 @@
 """What fills in where processes do not tell: the mapping of the configuration, and servers' environments; pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import urlsplit
 
 from vllmwatch.exporter.join.devices import Devices, OrderUnknownError
-from vllmwatch.exporter.join.evidence import FIRST_ENGINE, Evidence
+from vllmwatch.exporter.join.evidence import FIRST_ENGINE, Evidence, port_of
 from vllmwatch.exporter.join.links import Device, Link
 from vllmwatch.exporter.watch import TargetSample
-from vllmwatch.sources.address import public_url
+from vllmwatch.sources.address import is_loopback, public_url
 from vllmwatch.sources.processes import FoundServer
 from vllmwatch.sources.processes.flags import ServerFlags
 from vllmwatch.sources.target import ServerGpus
@@ -18,19 +19,24 @@ _ANSWERED = frozenset(
         Unmapped.NO_PROCESS_LIST,
         Unmapped.EMPTY_PROCESS_LIST,
         Unmapped.PID_NAMESPACE,
+        Unmapped.HIDDEN,
         Unmapped.ELSEWHERE,
         Unmapped.RAY,
         Unmapped.DEVICE_ORDER,
     }
 )
 # Where a server's environment may speak: the GPU is in use, and its processes cannot be seen.
-_SILENT = frozenset({Unmapped.NO_PROCESS_LIST, Unmapped.EMPTY_PROCESS_LIST, Unmapped.PID_NAMESPACE})
+_SILENT = frozenset({Unmapped.NO_PROCESS_LIST, Unmapped.EMPTY_PROCESS_LIST, Unmapped.PID_NAMESPACE, Unmapped.HIDDEN})
+
+Place = tuple[str, str]
+"""A server and one of its engines; the engine is empty where it is not known which."""
 
 
 def fill_from_configuration(
     evidence: Evidence, devices: Devices, samples: Sequence[TargetSample], mappings: Sequence[ServerGpus]
 ) -> None:
     """Add what the configuration says of servers whose processes do not tell."""
+    found = set(evidence.links)
     for mapping in mappings:
         sample = _sample_named(mapping, samples)
         server = sample.target.server if sample is not None else mapping.server
@@ -39,17 +45,13 @@ def fill_from_configuration(
             if device is None:
                 evidence.notes.append(f"servers: {public_url(mapping.url)}: there is no GPU {name!r} on this host")
         chosen = tuple(device for _, device in named if device is not None)
-        seen = {link.device for link in evidence.links if link.server == server}
-        if seen:
-            if seen != set(chosen):
-                evidence.notes.append(
-                    f"servers: {public_url(mapping.url)} is on {_uuids(seen)} by its processes, "
-                    f"not on {_uuids(set(chosen))}; the mapping is left aside"
-                )
-            continue
-        engines = sample.facts.engines if sample is not None else ()
-        evidence.links.update(_spread(server, engines or (FIRST_ENGINE,), chosen, None))
-        _answer(evidence, chosen)
+        against = _against(evidence, found, server, chosen)
+        if against is not None:
+            evidence.notes.append(f"servers: {public_url(mapping.url)}: {against}; the mapping is left aside")
+        elif not any(link.server == server for link in found):
+            places = [(server, engine) for engine in _engines(sample)]
+            evidence.links.update(_spread(places, chosen, None))
+            _answer(evidence, chosen)
 
 
 def fill_from_environments(
@@ -58,21 +60,35 @@ def fill_from_environments(
     """Add what the environments of servers say, on GPUs that are in use by processes that cannot be seen."""
     mapped = {link.server for link in evidence.links}
     open_gpus = {uuid for uuid, reasons in evidence.unmapped.items() if reasons & _SILENT}
-    of_root = {sample.target.pid: sample for sample in samples if sample.target.server not in mapped}
-    for server in servers:
-        sample = of_root.get(server.tree.root.pid)
-        if sample is None or not open_gpus:
+    unordered = False
+    for server in servers if open_gpus else ():
+        its = [sample for sample in samples if sample.target.pid == server.tree.root.pid]
+        if not its or any(sample.target.server in mapped for sample in its):
             continue
         try:
             chosen = _told(server, devices)
         except OrderUnknownError:
-            for uuid in open_gpus:
-                evidence.miss(uuid, Unmapped.DEVICE_ORDER)
+            unordered = True
             continue
         if chosen and all(device.gpu_uuid in open_gpus for device in chosen):
-            engines = sample.facts.engines or (FIRST_ENGINE,)
-            evidence.links.update(_spread(sample.target.server, engines, chosen, server.flags))
+            pages = sorted(its, key=lambda sample: port_of(sample.target) or 0)
+            places = [(sample.target.server, engine) for sample in pages for engine in _engines(sample)]
+            evidence.links.update(_spread(places, chosen, server.flags))
             _answer(evidence, chosen)
+    for uuid in open_gpus & evidence.unmapped.keys() if unordered else ():
+        evidence.miss(uuid, Unmapped.DEVICE_ORDER)
+
+
+def _against(evidence: Evidence, found: Iterable[Link], server: str, chosen: Sequence[Device]) -> str | None:
+    """Return what processes say against a mapping, or None where they say nothing against it."""
+    seen = {link.device for link in found if link.server == server}
+    if seen and seen != set(chosen):
+        return f"it is on {_uuids(seen)} by its processes, not on {_uuids(set(chosen))}"
+    for link in () if seen else sorted(found):
+        all_seen = not evidence.unmapped.get(link.device.gpu_uuid, set()) & _ANSWERED
+        if link.device in chosen and all_seen:
+            return f"{link.device.uuid} carries {link.server} by its processes"
+    return None
 
 
 def _told(server: FoundServer, devices: Devices) -> tuple[Device, ...]:
@@ -82,7 +98,8 @@ def _told(server: FoundServer, devices: Devices) -> tuple[Device, ...]:
         return ()
     visible = devices.visible(variables)
     count = _count(flags) if flags is not None else len(visible)
-    if variables.cuda is None and variables.nvidia is None and count != len(visible):
+    is_limited = variables.cuda is not None or (variables.nvidia is not None and not variables.shared_view)
+    if not is_limited and count != len(visible):
         return ()
     # vLLM takes the first of those that it sees.
     return visible[:count] if count <= len(visible) else ()
@@ -92,14 +109,22 @@ def _count(flags: ServerFlags) -> int:
     return flags.data_parallel_local * flags.pipeline_parallel * flags.tensor_parallel
 
 
-def _spread(
-    server: str, engines: Sequence[str], devices: Sequence[Device], flags: ServerFlags | None
-) -> Iterator[Link]:
+def _engines(sample: TargetSample | None) -> Sequence[str]:
+    """Return the engines of a page in the order of their numbers, which is that of their GPUs."""
+    engines = sample.facts.engines if sample is not None else ()
+    return sorted(engines, key=lambda engine: (len(engine), engine)) or (FIRST_ENGINE,)
+
+
+def _spread(places: Sequence[Place], devices: Sequence[Device], flags: ServerFlags | None) -> Iterator[Link]:
     """Give each engine its share of the devices, in order; where they do not divide, which engine is not known."""
-    share, rest = divmod(len(devices), len(engines))
+    share, rest = divmod(len(devices), len(places))
+    if rest or not share:
+        servers = {server for server, _ in places}
+        yield from (Link(server, "", "", device) for server in servers for device in devices if len(servers) == 1)
+        return
     for number, device in enumerate(devices):
-        engine = engines[number // share] if share and not rest else ""
-        yield Link(server, engine, _rank(number % share, flags) if flags is not None and share else "", device)
+        server, engine = places[number // share]
+        yield Link(server, engine, _rank(number % share, flags) if flags is not None else "", device)
 
 
 def _rank(number: int, flags: ServerFlags) -> str:
@@ -118,9 +143,20 @@ def _answer(evidence: Evidence, devices: Sequence[Device]) -> None:
 
 def _sample_named(mapping: ServerGpus, samples: Sequence[TargetSample]) -> TargetSample | None:
     return next(
-        (sample for sample in samples if mapping.server == sample.target.server or mapping.url == sample.target.url),
+        (
+            sample
+            for sample in samples
+            if mapping.server == sample.target.server or _page(mapping.url) == _page(sample.target.url)
+        ),
         None,
     )
+
+
+def _page(url: str) -> tuple[str, int | None, str]:
+    """Return what makes a page, with one name for all loopback addresses."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return "localhost" if is_loopback(host) else host, parts.port, parts.path.rstrip("/")
 
 
 def _uuids(devices: set[Device]) -> str:

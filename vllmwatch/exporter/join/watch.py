@@ -1,5 +1,6 @@
 """The join over time: made anew when something that it rests on changed, and remembered for GPUs that are lost."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from vllmwatch.sources.processes import Found
 from vllmwatch.sources.processes.pids import PidResolver, ResolvedPids
 from vllmwatch.sources.target import ServerGpus
 
+_log = logging.getLogger(__name__)
 REMEMBERED_SECONDS = 3600.0
 
 
@@ -65,13 +67,20 @@ class JoinWatch:
             if basis != self._basis or host is not self._host:
                 self._basis = basis
                 self._host = host
-                self._joined = join(snapshot, host, samples, self._mappings, self._resolver)
+                self._joined = self._joined_anew(snapshot, host, samples)
             return self._with_remembered(snapshot, self._joined)
 
     def remembered(self) -> Mapping[str, Remembered]:
         """Return what each GPU, by UUID, carried when it was last seen."""
         with self._lock:
             return dict(self._remembered)
+
+    def _joined_anew(self, snapshot: NvmlSnapshot, host: Found | None, samples: Sequence[TargetSample]) -> Joined:
+        try:
+            return join(snapshot, host, samples, self._mappings, self._resolver)
+        except Exception as error:  # noqa: BLE001  a fault of the join costs the join and not the page
+            _log.exception("the GPUs could not be joined with their engines")
+            return Joined(notes=(f"the join failed: {type(error).__name__}: {error}",))
 
     def _with_remembered(self, snapshot: NvmlSnapshot, joined: Joined) -> Joined:
         now = self._clock()

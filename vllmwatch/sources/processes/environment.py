@@ -14,12 +14,14 @@ class VisibleDevices:
     """The variables as they are; None where a variable is not set.
 
     `cuda` (CUDA_VISIBLE_DEVICES) counts within what `nvidia` (NVIDIA_VISIBLE_DEVICES, of NVIDIA's container toolkit)
-    lets in; `order` is CUDA_DEVICE_ORDER.
+    lets in; `order` is CUDA_DEVICE_ORDER. `shared_view` says that the process has our own file systems:
+    then it was let in to the very devices that we see, whatever `nvidia` says.
     """
 
     cuda: str | None = None
     nvidia: str | None = None
     order: str | None = None
+    shared_view: bool = False
 
 
 def visible_devices(pid: int, proc: Path = Path("/proc")) -> VisibleDevices | None:
@@ -31,4 +33,13 @@ def visible_devices(pid: int, proc: Path = Path("/proc")) -> VisibleDevices | No
         return None
     entries = (entry.partition(b"=") for entry in content.split(b"\0"))
     found = {name.decode("utf-8", "replace"): value.decode("utf-8", "replace") for name, _, value in entries}
-    return VisibleDevices(found.get(_CUDA), found.get(_NVIDIA), found.get(_ORDER))
+    shared = _mounts(proc, str(pid)) is not None and _mounts(proc, str(pid)) == _mounts(proc, "self")
+    return VisibleDevices(found.get(_CUDA), found.get(_NVIDIA), found.get(_ORDER), shared)
+
+
+def _mounts(proc: Path, pid: str) -> str | None:
+    """Return what identifies the mount namespace of a process."""
+    try:
+        return str((proc / pid / "ns" / "mnt").readlink())
+    except OSError:
+        return None

@@ -1,9 +1,10 @@
 """The place of each of vLLM's processes: whose it is, of which engine, and with which rank; pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from vllmwatch.sources.processes.roles import Role, role_of, title_ranks
+from vllmwatch.sources.processes.roles import Role, is_python, role_of, title_ranks
 from vllmwatch.sources.processes.servers import ServerTree, ancestors
 from vllmwatch.sources.processes.table import Process
 
@@ -12,12 +13,21 @@ _LONE_ROLES = frozenset({Role.ENGINE, Role.WORKER, Role.RAY})
 _ONLY_WORKER = "TP0"
 
 
+class Lone(StrEnum):
+    """Whose a part without a server is: Ray's, a program's that runs an engine by itself, or nobody's any more."""
+
+    RAY = "ray"
+    PROGRAM = "program"
+    ORPHAN = "orphan"
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One process of vLLM's.
 
-    `root_pid` is its server's, None where there is no server above it. `data_parallel_rank` is its engine's, None
-    where no title names one; `rank` its own within the engine (TP0, PP1_TP0), empty where that is not known.
+    `root_pid` is its server's; where there is no server above it, that is None and `lone` says whose it is.
+    `data_parallel_rank` is its engine's, None where no title names one; `rank` its own within the engine (TP0,
+    PP1_TP0), empty where that is not known.
     """
 
     process: Process
@@ -25,6 +35,7 @@ class Part:
     root_pid: int | None
     data_parallel_rank: int | None
     rank: str
+    lone: Lone | None = None
 
 
 def parts_of(processes: Iterable[Process], trees: Iterable[ServerTree]) -> dict[int, Part]:
@@ -45,7 +56,18 @@ def _part(process: Process, role: Role | None, root_pid: int | None, table: Mapp
     line = [process, *(table[pid] for pid in ancestors(process.pid, table))]
     ranks = [title_ranks(entry.arguments) for entry in line]
     data_parallel = next((entry.data_parallel for entry in ranks if entry.data_parallel is not None), None)
-    return Part(process, role, root_pid, data_parallel, ranks[0].worker)
+    lone = _lone(line) if root_pid is None else None
+    return Part(process, role, root_pid, data_parallel, ranks[0].worker, lone)
+
+
+def _lone(line: Iterable[Process]) -> Lone:
+    """Tell whose a part is by the line of its ancestors, itself first."""
+    roles = [(role_of(entry.arguments), entry) for entry in line]
+    if any(role is Role.RAY for role, _ in roles):
+        return Lone.RAY
+    above = next((entry for role, entry in roles if role not in _LONE_ROLES), None)
+    # The system gives an orphan to init, or to what stands for it in a container or a session; none of these is Python.
+    return Lone.PROGRAM if above is not None and is_python(above.arguments) else Lone.ORPHAN
 
 
 def _with_only_workers(parts: Mapping[int, Part], table: Mapping[int, Process]) -> dict[int, Part]:
@@ -56,9 +78,4 @@ def _with_only_workers(parts: Mapping[int, Part], table: Mapping[int, Process]) 
         if part.role is Role.WORKER and engine is not None:
             workers[engine].append(pid)
     alone = {(below or [engine])[0] for engine, below in workers.items() if len(below) <= 1}
-    return {
-        pid: Part(part.process, part.role, part.root_pid, part.data_parallel_rank, part.rank or _ONLY_WORKER)
-        if pid in alone
-        else part
-        for pid, part in parts.items()
-    }
+    return {pid: replace(part, rank=part.rank or _ONLY_WORKER) if pid in alone else part for pid, part in parts.items()}

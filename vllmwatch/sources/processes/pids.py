@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
+from vllmwatch.sources.processes.table import created
 
 # The host's PID namespace: include/linux/proc_ns.h, PROC_PID_INIT_INO.
 _HOST_NAMESPACE = "pid:[4026531836]"
@@ -17,8 +17,8 @@ DEVICES = ("/dev/nvidia", "/dev/nvhost", "/dev/nvmap", "/dev/dxg")
 class ResolvedPids:
     """What became of the driver's numbers.
 
-    `here` gives the pid that we know the process by, and when it was created (seconds since the epoch). `dead` are
-    numbers of processes that no longer exist. All others cannot be seen from here.
+    `here` gives the pid that we know the process by, and when it was created (as in Process). `dead` are numbers of
+    processes that no longer exist. All others cannot be seen from here.
     """
 
     here: Mapping[int, tuple[int, float]]
@@ -49,9 +49,9 @@ class PidResolver:
         here = {number: users[number] for number in numbers if number in users}
         if len(here) < len(numbers):
             here = {}
-        created = {number: (pid, _created(pid)) for number, pid in here.items()}
+        ages = {number: (pid, created(pid, self._proc)) for number, pid in here.items()}
         return ResolvedPids(
-            {number: (pid, at) for number, (pid, at) in created.items() if at is not None},
+            {number: (pid, at) for number, (pid, at) in ages.items() if at is not None},
             frozenset(),
             own_namespace=True,
         )
@@ -65,20 +65,21 @@ class PidResolver:
     def _resolve_on_host(self, numbers: frozenset[int], known: Mapping[int, float]) -> ResolvedPids:
         here, dead = {}, set()
         for number in numbers:
-            created = _created(number)
+            created_at = created(number, self._proc)
             # A number that has gone to another process, which uses no GPU, is still that of the dead.
-            foreign = created is not None and known.get(number) != created
+            foreign = created_at is not None and known.get(number) != created_at
             if (foreign and self._holds_device(number) is False) or not _exists(number):
                 dead.add(number)
-            elif created is not None:
-                here[number] = (number, created)
+            elif created_at is not None:
+                here[number] = (number, created_at)
         return ResolvedPids(here, frozenset(dead), own_namespace=False)
 
     def _gpu_users(self) -> dict[int, int]:
         """Return the pid here by every number that a GPU's user has, in our namespace and those below it."""
         found: dict[int, list[int]] = {}
         for pid in self._pids():
-            if self._holds_device(pid):
+            # We hold devices too, to read them, and are never on one.
+            if pid != os.getpid() and self._holds_device(pid):
                 for number in self._numbers(pid):
                     found.setdefault(number, []).append(pid)
         return {number: pids[0] for number, pids in found.items() if len(pids) == 1}
@@ -109,14 +110,6 @@ class PidResolver:
             return str(entry.readlink()).startswith(self._devices)
         except FileNotFoundError:
             return False
-
-
-def _created(pid: int) -> float | None:
-    """Return when a process was created, or None where there is none of this number, or none that is ours to see."""
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.Error:
-        return None
 
 
 def _exists(pid: int) -> bool:

@@ -17,7 +17,7 @@ _SERVER_SCRIPT = "vllm/entrypoints/openai/api_server.py"
 
 # The ranks in the suffix of a title: vllm/v1/executor/multiproc_executor.py, setup_proc_title_and_log_prefix. Those of
 # expert (EP) and decode-context (DCP) parallelism follow from the others.
-_RANK = re.compile(r"(?:^|_)([A-Z]+)(\d+)(?=_|$)")
+_RANK = re.compile(r"(?:^|_)([A-Z]+)([0-9]{1,6})(?=_|$)")
 _WORKER_RANKS = ("PP", "PCP", "TP")
 
 
@@ -81,6 +81,11 @@ def title_ranks(arguments: tuple[str, ...]) -> Ranks:
     return Ranks(int(found["DP"]) if "DP" in found else None, worker)
 
 
+def is_python(arguments: tuple[str, ...]) -> bool:
+    """Return whether a command line is that of a Python interpreter."""
+    return bool(arguments) and _PYTHON.fullmatch(PurePath(arguments[0]).name) is not None
+
+
 def server_arguments(arguments: tuple[str, ...]) -> tuple[str, ...] | None:
     """Return the arguments of the API server that a command line starts, or None when it starts none.
 
@@ -98,7 +103,7 @@ def server_arguments(arguments: tuple[str, ...]) -> tuple[str, ...] | None:
 
 def _after_interpreter(arguments: tuple[str, ...]) -> tuple[str, ...]:
     """Return the program and its arguments; for Python, the module or script that it runs."""
-    if not arguments or not _PYTHON.fullmatch(PurePath(arguments[0]).name):
+    if not is_python(arguments):
         # A module's name means a program to Python alone.
         return arguments if arguments and PurePath(arguments[0]).name == "vllm" else ()
     position = 1

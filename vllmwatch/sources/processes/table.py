@@ -1,21 +1,27 @@
 """The table of processes on this host, read cheaply again and again."""
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
 # A process may put on its title late (a worker does once its process group stands), so an entry is read anew until it
 # is this old; those of vLLM are always read anew, for a worker may wait much longer for its peers.
 SETTLED_SECONDS = 120.0
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+# proc_pid_stat(5): starttime is field 22, the twentieth after the name, which may have blanks and brackets in it.
+_START_FIELD = 19
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
     """One process: its command line, or its title where it has set one (then `arguments` is that title alone).
 
-    `pid` and `parent_pid` are as this process sees them; `create_time_seconds` is since the epoch.
+    `pid` and `parent_pid` are as this process sees them. `create_time_seconds` is since the start of the system, so
+    that a step of the clock does not make another process of it.
     """
 
     pid: int
@@ -24,38 +30,54 @@ class Process:
     arguments: tuple[str, ...]
 
 
-class ProcessTable:
-    """Reads all processes; what cannot change any more is read once. Not for use by two threads at once."""
+def created(pid: int, proc: Path = Path("/proc")) -> float | None:
+    """Return when a process was created, in seconds since the start of the system, or None where none is to be seen."""
+    try:
+        text = (proc / str(pid) / "stat").read_text(errors="replace")
+        return int(text.rpartition(")")[2].split()[_START_FIELD]) / _TICKS_PER_SECOND
+    except (OSError, IndexError, ValueError):
+        return None
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+
+def _seconds_since_start() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class ProcessTable:
+    """Reads all processes; what cannot change any more is read once. Not for use by two threads at once.
+
+    `clock` gives seconds since the start of the system.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = _seconds_since_start) -> None:
         self._clock = clock
         self._settled: dict[int, Process] = {}
 
     def read(self) -> tuple[Process, ...]:
         """Return all processes in the order of their pids; one that ends meanwhile is left out."""
         found = []
-        for peer in psutil.process_iter():
+        for pid in psutil.pids():
             try:
-                found.append(self._read_one(peer))
+                process = self._read_one(pid)
             except (psutil.Error, OSError):
                 continue
+            if process is not None:
+                found.append(process)
         self._settled = {process.pid: process for process in found if self._is_settled(process)}
         return tuple(sorted(found, key=lambda process: process.pid))
 
-    def _read_one(self, peer: psutil.Process) -> Process:
-        if not peer.is_running():
-            # Its pid has gone to another process, which psutil would show in the next round only.
-            peer = psutil.Process(peer.pid)
-        created = peer.create_time()
-        known = self._settled.get(peer.pid)
-        if known is not None and known.create_time_seconds == created:
-            return known
+    def _read_one(self, pid: int) -> Process | None:
+        created_at = created(pid)
+        known = self._settled.get(pid)
+        if created_at is None or (known is not None and known.create_time_seconds == created_at):
+            return known if created_at is not None else None
+        peer = psutil.Process(pid)
         with peer.oneshot():
             parent, arguments = peer.ppid(), peer.cmdline()
         while arguments and not arguments[-1]:
             # The padding that a title shorter than the command line leaves.
             arguments.pop()
-        return Process(peer.pid, parent, created, tuple(arguments))
+        return Process(pid, parent, created_at, tuple(arguments))
 
     def _is_settled(self, process: Process) -> bool:
         old = self._clock() - process.create_time_seconds > SETTLED_SECONDS
