@@ -1,6 +1,6 @@
 """Latency: what is slower than its objective, counted at a bucket edge; and quantiles, for display alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from vllmwatch.catalog.objectives import LATENCIES, OBJECTIVES, Latency, Objective
 from vllmwatch.catalog.recordings.terms import EDGE, MODEL, SERVER, engine_increase, engine_rate
@@ -83,9 +83,10 @@ def _quantiles(latency: Latency) -> Iterator[Recording]:
             )
 
 
-def _group() -> Group:
+def latency_group(objectives: Sequence[Objective]) -> Group:
+    """Return the recordings of objectives, one a latency, and of the quantiles of all latencies."""
     recordings: list[Recording] = []
-    for objective in OBJECTIVES:
+    for objective in objectives:
         for window in WINDOWS:
             recordings += [*_counts(objective, window), *_share(objective, window)]
     for latency in LATENCIES:
@@ -93,4 +94,4 @@ def _group() -> Group:
     return Group("latency", "What is slower than its objective, and quantiles for display.", 30, tuple(recordings))
 
 
-GROUP = _group()
+GROUP = latency_group(OBJECTIVES)

@@ -144,15 +144,18 @@ _HALF = Story(
     (
         target("1x40"),
         of_engine(_RUNNING, "4x10 0x30"),
-        # From 15 seconds on: 10 moments at work with 600 W, then 10 idle ones with 200 W.
-        of_gpu(_POWER, "_ 600x9 200x30", "GPU-0"),
+        # From 15 seconds on: 10 moments at work, then 10 idle ones.
+        of_gpu(_POWER, "_ 400x39", "GPU-0"),
         carried("1x40", "GPU-0"),
     ),
     (
-        expect("2m30s", "server:power_busy_watts:now", server_says(600)),
+        expect("2m30s", "server:power_busy_watts:now", server_says(400)),
         expect("2m30s", "server:power_idle_watts:now", server_says(0)),
         expect("5m", "server:power_busy_watts:now", server_says(0)),
-        expect("5m", "server:power_idle_watts:now", server_says(200)),
+        expect("5m", "server:power_idle_watts:now", server_says(400)),
+        *one_server("5m", "power_busy_watts:avg5m", 200),
+        *one_server("5m", "power_idle_watts:avg5m", 200),
+        *one_server("5m", "energy_idle:ratio_avg5m", 0.5),
     ),
 )
 
