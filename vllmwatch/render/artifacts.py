@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS, THEMES
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.catalog.recordings.stories import STORIES
 from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
 from vllmwatch.render import mark
+from vllmwatch.render.alert_cases import alert_case_path, render_alert_cases
+from vllmwatch.render.alert_rules import AlertSettings, alert_rule_path, render_alert_rules
 from vllmwatch.render.command_page import CommandHelp, render_command_page
 from vllmwatch.render.config_file import render_config_file
 from vllmwatch.render.metrics_page import render_metrics_page
 from vllmwatch.render.promtool import leaned_on, render_stories, story_path
 from vllmwatch.render.recordings_page import render_recordings_page
 from vllmwatch.render.rules import render_rules, rule_path
+from vllmwatch.render.runbooks import render_runbook, render_runbook_index, runbook_path
 from vllmwatch.render.settings_page import render_settings_page
 
 # Folders that hold generated files alone: any other file in them is left over.
@@ -43,7 +47,7 @@ class Difference:
 def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
     """Return all generated files in the order of their paths; `commands` are for the page of the commands."""
     return (
-        *(Artifact(path, render) for path, render in sorted(_recordings().items())),
+        *(Artifact(path, render) for path, render in sorted((_recordings() | _alerts()).items())),
         Artifact("docs/reference/cli.md", partial(render_command_page, commands)),
         Artifact("docs/reference/metrics.md", render_metrics_page),
         Artifact("docs/reference/recordings.md", partial(render_recordings_page, RECORDINGS)),
@@ -61,6 +65,21 @@ def _recordings() -> dict[str, Callable[[], str]]:
         files[rule_path(group)] = partial(render_rules, group)
         needed = leaned_on(group, RECORDINGS)
         files[story_path(group.theme)] = partial(render_stories, needed, STORIES[group.theme])
+    return files
+
+
+def _alerts() -> dict[str, Callable[[], str]]:
+    """Return what renders each file of the alerts: the rules and cases of each theme, and the runbooks."""
+    settings = AlertSettings()
+    files: dict[str, Callable[[], str]] = {
+        "docs/reference/alerts/README.md": partial(render_runbook_index, ALERTS, THEMES, settings)
+    }
+    for theme, help_text in THEMES.items():
+        mine = [alert for alert in ALERTS if alert.theme == theme]
+        files[alert_rule_path(theme)] = partial(render_alert_rules, theme, help_text, mine, settings)
+        files[alert_case_path(theme)] = partial(render_alert_cases, theme, mine, RECORDINGS, settings)
+    for alert in ALERTS:
+        files[runbook_path(alert)] = partial(render_runbook, alert, RUNBOOKS[alert.name], settings)
     return files
 
 

@@ -1,6 +1,6 @@
 """alerts/tests/*.yml: the stories of the recordings as unit tests of promtool."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from vllmwatch.render import mark
@@ -33,6 +33,18 @@ def leaned_on(group: Group, groups: Sequence[Group]) -> tuple[Group, ...]:
         if other is not group and used & {recording.name for recording in other.recordings}:
             needed.update(leaned_on(other, groups))
     return tuple(each for each in groups if each in needed)
+
+
+def groups_read_by(expressions: Iterable[str], groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Return the groups whose recordings are read by any of the expressions, and all that those lean on, in order."""
+    used = {name for expression in expressions for name in names_in(expression)}
+    needed = {
+        leaned
+        for group in groups
+        if used & {recording.name for recording in group.recordings}
+        for leaned in leaned_on(group, groups)
+    }
+    return tuple(group for group in groups if group in needed)
 
 
 def story_path(name: str) -> str:

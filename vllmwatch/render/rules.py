@@ -10,7 +10,7 @@ from vllmwatch.spec.recording import Group
 _WIDTH = 10_000
 
 
-class _Text(str):
+class Text(str):
     """An expression, which stands in a block of its own lines."""
 
     __slots__ = ()
@@ -23,11 +23,11 @@ class _Dumper(yaml.SafeDumper):
         super().increase_indent(flow, False)
 
 
-def _represent_text(dumper: yaml.SafeDumper, text: _Text) -> yaml.ScalarNode:
+def _represent_text(dumper: yaml.SafeDumper, text: Text) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|")
 
 
-_Dumper.add_representer(_Text, _represent_text)
+_Dumper.add_representer(Text, _represent_text)
 
 
 def dump(data: Any) -> str:
@@ -37,7 +37,7 @@ def dump(data: Any) -> str:
 
 def render_rules(group: Group) -> str:
     """Return the rule file of a group of recordings."""
-    rules = [{"record": each.name, "expr": _Text(indented(each.expression))} for each in group.recordings]
+    rules = [{"record": each.name, "expr": Text(indented(each.expression))} for each in group.recordings]
     entry = {"name": group.name, "interval": f"{group.interval_seconds}s", "rules": rules}
     return mark.comment(f"# {group.help}\n{dump({'groups': [entry]})}")
 

@@ -1,0 +1,93 @@
+"""alerts/rules/alerts_*.yml: rule files of Prometheus with the alerts of one theme each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vllmwatch.catalog.thresholds import DEFAULTS
+from vllmwatch.render import mark
+from vllmwatch.render.rules import Text, dump, indented
+from vllmwatch.spec.alert import Alert, Severity, Subject
+from vllmwatch.spec.threshold import Thresholds
+
+INTERVAL = "30s"
+# What a board shows is chosen by these of its variables.
+_VARIABLES = ("model_name", "node", "server", "engine", "uuid")
+
+
+@dataclass(frozen=True, slots=True)
+class AlertSettings:
+    """What the settings make of alerts: thresholds, severities by name, the team, and where the links lead."""
+
+    thresholds: Thresholds = DEFAULTS
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+    team: str = "vllm"
+    runbook_base_url: str = "http://localhost:9836/runbooks"
+    grafana_url: str = "http://localhost:3000"
+
+
+def render_alert_rules(theme: str, help_text: str, alerts: Sequence[Alert], settings: AlertSettings) -> str:
+    """Return the rule file of the alerts of a theme; raises ValueError without alerts."""
+    if not alerts:
+        raise ValueError(f"{theme}: there are no alerts")
+    rules = [rule for alert in alerts for rule in _rules(alert, settings)]
+    group = {"name": f"vllmwatch-alerts-{theme}", "interval": INTERVAL, "rules": rules}
+    return mark.comment(f"# {help_text}\n{dump({'groups': [group]})}")
+
+
+def alert_rule_path(theme: str) -> str:
+    """Return where the rule file of a theme lies in the checkout."""
+    return f"alerts/rules/alerts_{theme}.yml"
+
+
+def severity_of(alert: Alert, settings: AlertSettings) -> Severity:
+    """Return the severity in force."""
+    return settings.severities.get(alert.name, alert.severity)
+
+
+def _rules(alert: Alert, settings: AlertSettings) -> Iterator[dict[str, Any]]:
+    """Yield a rule for all models, or for those without a threshold of their own, and one for each that has one."""
+    if not alert.threshold:
+        yield _rule(alert, alert.expression, settings)
+        return
+    own = settings.thresholds.own_of(alert.threshold) if alert.per_model else {}
+    others = f'model_name!~"{"|".join(map(_quoted_pattern, own))}"' if own else ""
+    yield _rule(alert, alert.expression_for(_number(settings.thresholds.everywhere[alert.threshold]), others), settings)
+    for model, value in own.items():
+        yield _rule(alert, alert.expression_for(_number(value), f'model_name="{_quoted(model)}"'), settings)
+
+
+def _rule(alert: Alert, expression: str, settings: AlertSettings) -> dict[str, Any]:
+    rule: dict[str, Any] = {"alert": alert.name, "expr": Text(indented(expression))}
+    if alert.hold != "0s":
+        rule["for"] = alert.hold
+    if alert.keep_firing != "0s":
+        rule["keep_firing_for"] = alert.keep_firing
+    return rule | {
+        "labels": {"severity": str(severity_of(alert, settings)), "team": settings.team},
+        "annotations": {
+            "summary": alert.summary,
+            "description": alert.description,
+            "runbook_url": f"{settings.runbook_base_url}/{alert.slug}",
+            "dashboard_url": _board_url(alert, settings.grafana_url),
+        },
+    }
+
+
+def _board_url(alert: Alert, grafana_url: str) -> str:
+    labels = [label for label in _VARIABLES if label in alert.labels and alert.subject is not Subject.STACK]
+    variables = "&".join(f"var-{label}={{{{ $labels.{label} | urlquery }}}}" for label in labels)
+    return f"{grafana_url}/d/{alert.board}{'?' if variables else ''}{variables}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.12g}"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _quoted_pattern(text: str) -> str:
+    """Return a pattern of RE2 that a text alone matches, as it stands within quotes."""
+    return _quoted("".join(f"\\{letter}" if letter in "\\.+*?()|[]{}^$" else letter for letter in text))
