@@ -111,9 +111,7 @@ class Pids:
     """Resolves numbers without a look: those of `here` are themselves, created as tables.py has it."""
 
     def __init__(self, here: Sequence[int] = (), dead: Sequence[int] = (), *, own_namespace: bool = False) -> None:
-        self.resolved = ResolvedPids(
-            {pid: (pid, float(pid)) for pid in here}, frozenset(dead), own_namespace=own_namespace
-        )
+        self.resolved = ResolvedPids({pid: float(pid) for pid in here}, frozenset(dead), own_namespace=own_namespace)
         self.asked = 0
 
     def resolve(self, numbers: frozenset[int], known: Mapping[int, float]) -> ResolvedPids:

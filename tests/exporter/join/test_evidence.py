@@ -181,7 +181,7 @@ def test_a_worker_that_died_holds_memory_that_is_nobodys() -> None:
 
 def test_a_pid_that_went_to_another_process_since_the_look_is_not_the_workers() -> None:
     pids = Pids()
-    pids.resolved.here[22] = (22, 9999.0)  # type: ignore[index]
+    pids.resolved.here[22] = 9999.0  # type: ignore[index]
     here = joined(nvml(gpu(0, [process(22, GIB)])), found(ONE), [ONE_UP], pids=pids)
     assert links(here) == []
     assert here.held == {("GPU-A", Holder.OTHER, ""): GIB}

@@ -60,11 +60,10 @@ class Owners:
         """Return who a process on a GPU is."""
         if number in self._pids.dead:
             return _Owner(Holder.DEAD)
-        known = self._pids.here.get(number)
-        if known is None:
+        created = self._pids.here.get(number)
+        if created is None:
             return _Owner(Holder.UNSEEN, missed=Unmapped.PID_NAMESPACE if self._pids.own_namespace else Unmapped.HIDDEN)
-        pid, created = known
-        part = self._parts.get(pid)
+        part = self._parts.get(number)
         if part is None or part.process.create_time_seconds != created:
             return _Owner(Holder.OTHER)
         if part.root_pid is None:

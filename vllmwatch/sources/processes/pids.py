@@ -1,7 +1,7 @@
 """Whether the process numbers that the driver gives mean the processes that we see."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +17,11 @@ DEVICES = ("/dev/nvidia", "/dev/nvhost", "/dev/nvmap", "/dev/dxg")
 class ResolvedPids:
     """What became of the driver's numbers.
 
-    `here` gives the pid that we know the process by, and when it was created (as in Process). `dead` are numbers of
-    processes that no longer exist. All others cannot be seen from here.
+    `here` are those of processes that we know by the same number, and when each was created (as in Process). `dead` are
+    numbers of processes that no longer exist. All others cannot be seen from here.
     """
 
-    here: Mapping[int, tuple[int, float]]
+    here: Mapping[int, float]
     dead: frozenset[int]
     own_namespace: bool
     """Whether we are in a PID namespace other than the host's."""
@@ -45,16 +45,7 @@ class PidResolver:
         """
         if self._in_host_namespace():
             return self._resolve_on_host(numbers, known)
-        users = self._gpu_users()
-        here = {number: users[number] for number in numbers if number in users}
-        if len(here) < len(numbers):
-            here = {}
-        ages = {number: (pid, created(pid, self._proc)) for number, pid in here.items()}
-        return ResolvedPids(
-            {number: (pid, at) for number, (pid, at) in ages.items() if at is not None},
-            frozenset(),
-            own_namespace=True,
-        )
+        return self._resolve_elsewhere(numbers)
 
     def _in_host_namespace(self) -> bool:
         try:
@@ -71,32 +62,18 @@ class PidResolver:
             if (foreign and self._holds_device(number) is False) or not _exists(number):
                 dead.add(number)
             elif created_at is not None:
-                here[number] = (number, created_at)
+                here[number] = created_at
         return ResolvedPids(here, frozenset(dead), own_namespace=False)
 
-    def _gpu_users(self) -> dict[int, int]:
-        """Return the pid here by every number that a GPU's user has, in our namespace and those below it."""
-        found: dict[int, list[int]] = {}
-        for pid in self._pids():
-            # We hold devices too, to read them, and are never on one.
-            if pid != os.getpid() and self._holds_device(pid):
-                for number in self._numbers(pid):
-                    found.setdefault(number, []).append(pid)
-        return {number: pids[0] for number, pids in found.items() if len(pids) == 1}
-
-    def _pids(self) -> Iterator[int]:
-        for entry in os.scandir(self._proc):
-            if entry.name.isdecimal():
-                yield int(entry.name)
-
-    def _numbers(self, pid: int) -> set[int]:
-        """Return the numbers of a process in the namespaces that we see it in: the line NSpid, outermost first."""
-        try:
-            status = (self._proc / str(pid) / "status").read_text(errors="replace")
-        except OSError:
-            return {pid}
-        line = next((line for line in status.splitlines() if line.startswith("NSpid:")), "")
-        return {pid, *(int(word) for word in line.split()[1:] if word.isdecimal())}
+    def _resolve_elsewhere(self, numbers: frozenset[int]) -> ResolvedPids:
+        # We hold devices too, to read them, and are never on one.
+        found = {
+            number: created(number, self._proc)
+            for number in numbers
+            if number != os.getpid() and self._holds_device(number)
+        }
+        here = {number: created_at for number, created_at in found.items() if created_at is not None}
+        return ResolvedPids(here if len(here) == len(numbers) else {}, frozenset(), own_namespace=True)
 
     def _holds_device(self, pid: int) -> bool | None:
         """Whether a process holds a GPU's device open, or None where that is not ours to see."""
