@@ -7,6 +7,7 @@ import pytest
 from tests.exporter.figures.played import Stage, seconds_of
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.catalog.recordings.stories import STORIES
+from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
 from vllmwatch.exporter.figures import reckoner
 from vllmwatch.exporter.figures.engine import Figures
 from vllmwatch.exporter.figures.reckoner import FleetFigures
@@ -93,6 +94,13 @@ def of_level(figures: FleetFigures, level: str) -> Mapping[Labels, Figures]:
         key if isinstance(key, tuple) else (key,): own  # type: ignore[misc]
         for key, own in named.items()
     }
+
+
+def test_the_worked_example_comes_out_as_by_hand() -> None:
+    stage = Stage(WORKED_EXAMPLE)
+    for check in sorted(WORKED_EXAMPLE.checks, key=lambda check: seconds_of(check.time)):
+        if is_figure(check.recording):
+            assert said(stage.until(seconds_of(check.time)), check) == expected(check), check.recording
 
 
 def test_every_figure_of_the_exporter_is_a_recording_and_most_recordings_are_figures(

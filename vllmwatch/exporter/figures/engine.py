@@ -30,12 +30,11 @@ class EngineView:
 
     def window(self, metric: str, seconds: float, *extra: str) -> Window:
         """Return a window of one of the engine's series."""
-        return self.history.moments.window(Key(metric, self.engine, self.model_name, extra), seconds, self.end)
+        return self.history.window(Key(metric, self.engine, self.model_name, extra), seconds, self.end)
 
     def now(self, metric: str, *extra: str, ago_seconds: float = 0.0) -> float | None:
         """Return the present value of one of the engine's series, or that of some time ago."""
-        moment = self.history.moments.at(self.end - ago_seconds)
-        return None if moment is None else moment.value(Key(metric, self.engine, self.model_name, extra))
+        return self.history.value(Key(metric, self.engine, self.model_name, extra), self.end, ago_seconds)
 
     def rate(self, metric: str, *extra: str) -> float | None:
         """Return a counter's rate over five minutes."""
@@ -156,7 +155,7 @@ def _put_utilization(figures: Figures, view: EngineView, peaks: Mapping[str, flo
 def _stuck_requests(view: EngineView) -> float | None:
     """Return the requests of an engine that makes no step and no token and leaves its KV cache as it is, else None."""
     running = view.window(layout.RUNNING, _STUCK_SECONDS).least()
-    up = view.history.moments.window(Key(layout.UP), _STUCK_SECONDS, view.end).least()
+    up = view.history.window(Key(layout.UP), _STUCK_SECONDS, view.end).least()
     before = view.now(layout.RUNNING, ago_seconds=_STUCK_SECONDS)
     if not running or not before or up != 1:
         return None

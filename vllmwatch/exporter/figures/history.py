@@ -15,6 +15,7 @@ from vllmwatch.exporter.watch import TargetSample
 from vllmwatch.sources.nvml.snapshot import NvmlSnapshot
 
 KEPT_SECONDS = 3600.0
+SHORT_SECONDS = 900.0
 # A little more than the longest window, so that its begin is among what is kept.
 _MARGIN_SECONDS = 60.0
 # Moments may be so much nearer than the interval asked for: a scraper's are not even.
@@ -38,15 +39,19 @@ class Moment(Generic[KeyT]):
 
 
 class Moments(Generic[KeyT]):
-    """Moments of the last hour, in order."""
+    """Moments of the last `kept_seconds`, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
         self._moments: deque[Moment[KeyT]] = deque()
+        self._kept_seconds = kept_seconds + _MARGIN_SECONDS
 
     def add(self, moment: Moment[KeyT]) -> None:
         """Add the newest moment, and forget those that no window reaches."""
+        if self._moments and self._moments[-1].places == moment.places:
+            # Moments differ in their values and seldom in their series, which one mapping tells for all of them.
+            moment = Moment(moment.at, self._moments[-1].places, moment.values)
         self._moments.append(moment)
-        while self._moments[0].at < moment.at - KEPT_SECONDS - _MARGIN_SECONDS:
+        while self._moments[0].at < moment.at - self._kept_seconds:
             self._moments.popleft()
 
     def window(self, key: KeyT, seconds: float, end: float) -> Window:
@@ -73,18 +78,21 @@ class Moments(Generic[KeyT]):
 
 
 class TargetHistory:
-    """What one target showed."""
+    """What one target showed: all that figures need within a quarter of an hour, and some within the hour."""
 
     def __init__(self) -> None:
-        self.moments: Moments[Key] = Moments()
         self.layout: Layout = EMPTY
+        self._all: Moments[Key] = Moments(SHORT_SECONDS)
+        self._long: Moments[Key] = Moments()
         self._plan: PagePlan | None = None
 
     def observe(self, sample: TargetSample, at: float) -> None:
         """Add what a sample says."""
         page = sample.page if sample.up else None
         if page is None:
-            self.moments.add(Moment(at, EMPTY.places, array("d", (0.0,))))
+            down = Moment(at, EMPTY.places, array("d", (0.0,)))
+            self._all.add(down)
+            self._long.add(down)
             return
         if page.plan is not self._plan:
             self._plan, self.layout = page.plan, lay_out(page.plan)
@@ -93,7 +101,20 @@ class TargetHistory:
             values[shown] = max(values[shown], values[place])
         del values[len(self.layout.places) - 1 :]
         values.append(1.0)
-        self.moments.add(Moment(at, self.layout.places, values))
+        self._all.add(Moment(at, self.layout.places, values))
+        few = array("d", [values[place] for place in self.layout.long_taken])
+        self._long.add(Moment(at, self.layout.long_places, few))
+
+    def window(self, key: Key, seconds: float, end: float) -> Window:
+        """Return a window of a series; one of more than a quarter of an hour holds samples of some series alone."""
+        moments = self._all if seconds <= SHORT_SECONDS else self._long
+        return moments.window(key, seconds, end)
+
+    def value(self, key: Key, end: float, ago_seconds: float = 0.0) -> float | None:
+        """Return the value of a series at a time before `end`."""
+        moments = self._all if ago_seconds <= SHORT_SECONDS else self._long
+        moment = moments.at(end - ago_seconds)
+        return None if moment is None else moment.value(key)
 
 
 GpuKey = tuple[str, str]
@@ -112,7 +133,7 @@ class History:
     def __init__(self) -> None:
         self.interval_seconds = 0.0
         self.targets: dict[str, TargetHistory] = {}
-        self.gpus: Moments[GpuKey] = Moments()
+        self.gpus: Moments[GpuKey] = Moments(SHORT_SECONDS)
         self.servers: dict[str, Moments[str]] = {}
         """Figures that are averaged over moments in their turn, by the name of the server."""
         self.at: float | None = None
@@ -122,7 +143,7 @@ class History:
         at, least_seconds = collection.sampled_at_seconds, self.interval_seconds * _SOON
         if self.at is not None and at <= self.at - least_seconds:
             # The clock was set back.
-            self.targets, self.gpus, self.servers, self.at = {}, Moments(), {}, None
+            self.targets, self.gpus, self.servers, self.at = {}, Moments(SHORT_SECONDS), {}, None
         if self.at is not None and at < self.at + least_seconds:
             return False
         self.at = at

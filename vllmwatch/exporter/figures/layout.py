@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vllmwatch.catalog.objectives import LATENCIES
+from vllmwatch.catalog.objectives import LATENCIES, OBJECTIVES
 from vllmwatch.exporter.vllm.plan import PagePlan, picker
 from vllmwatch.sources.vllm.text import read_sample
 
@@ -51,6 +51,12 @@ _FAMILIES = frozenset(
 _CONFIGURATION = ("block_size", "cache_dtype", "enable_prefix_caching", "gpu_memory_utilization")
 
 
+# Of these there are figures over more than a quarter of an hour.
+_LONG = frozenset({UP, RUNNING, PROMPT_TOKENS, GENERATION_TOKENS, START})
+_LONG_COUNTS = frozenset(f"{objective.latency.metric}_count" for objective in OBJECTIVES)
+_LONG_EDGES = frozenset((f"{objective.latency.metric}_bucket", objective.edge) for objective in OBJECTIVES)
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """A series: metric, engine and model (empty where it has none), and the values of its other wanted labels."""
@@ -72,6 +78,9 @@ class Layout:
     pick: Callable[[Sequence[bytes]], tuple[bytes, ...]] = lambda _: ()
     configurations: frozenset[tuple[str, ...]] = frozenset()
     """The cache configurations of the page's engines."""
+    long_places: Mapping[Key, int] = field(default_factory=lambda: {Key(UP): 0})
+    long_taken: tuple[int, ...] = (0,)
+    """Which of the series are kept for an hour, and where each is among all."""
     again: tuple[tuple[int, int], ...] = ()
     """Series that differ in a label of no interest, such as the process: the place of each, and of that shown."""
 
@@ -114,4 +123,12 @@ def lay_out(plan: PagePlan) -> Layout:
     places = {key: number for number, key in enumerate((*slots, Key(UP)))}
     taken = [*slots.values(), *(slot for slot, _ in again)]
     doubled = tuple((len(slots) + number, shown) for number, (_, shown) in enumerate(again))
-    return Layout(places, picker(taken), frozenset(configurations), doubled)
+    kept = [key for key in places if key.metric in _LONG | _LONG_COUNTS or (key.metric, *key.extra) in _LONG_EDGES]
+    return Layout(
+        places,
+        picker(taken),
+        frozenset(configurations),
+        {key: number for number, key in enumerate(kept)},
+        tuple(places[key] for key in kept),
+        doubled,
+    )

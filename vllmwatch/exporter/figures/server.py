@@ -51,7 +51,7 @@ class ServerView:
 
     def window(self, metric: str, seconds: float, *extra: str, model_name: str = "") -> Window:
         """Return a window of one of the server's own series."""
-        return self.history.moments.window(Key(metric, "", model_name, extra), seconds, self.end)
+        return self.history.window(Key(metric, "", model_name, extra), seconds, self.end)
 
     def of_moments(self, figure: str, seconds: float) -> Window:
         """Return a window of a figure that is kept moment by moment."""
