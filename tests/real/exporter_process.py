@@ -18,17 +18,22 @@ class ExporterProcess:
     """One `python -m vllmwatch exporter` on 127.0.0.1, without any configuration of this machine.
 
     `arguments` follow `--listen`; `environment` is the whole environment (that of this process where it is None),
-    from which settings of vllmwatch are taken out.
+    from which settings of vllmwatch are taken out. `before` are the words of a program that starts it.
     """
 
     def __init__(
-        self, folder: Path, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        before: Sequence[str] = (),
     ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / f"exporter-{self.port}.log"
         self._folder = folder
         self._command = [
+            *before,
             sys.executable,
             "-m",
             "vllmwatch",

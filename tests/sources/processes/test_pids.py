@@ -79,6 +79,16 @@ def test_a_number_that_went_to_a_process_without_a_gpu_is_that_of_the_dead(
         assert resolver.resolve(frozenset([pid]), {pid: before - 1}).dead == {pid}, "known, and another process now"
 
 
+def test_a_process_that_ended_and_was_not_asked_how_is_dead(resolver: PidResolver, device: Path) -> None:
+    with holding(device) as pid:
+        known = created(pid)
+        assert known is not None
+        os.kill(pid, 9)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        found = resolver.resolve(frozenset([pid]), {pid: known})
+        assert (dict(found.here), set(found.dead)) == ({}, {pid})
+
+
 def test_a_number_that_went_to_a_process_with_a_gpu_is_that_process(resolver: PidResolver, device: Path) -> None:
     with holding(device) as pid:
         found = resolver.resolve(frozenset([pid]), {pid: 1.0})

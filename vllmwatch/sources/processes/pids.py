@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vllmwatch.sources.processes.table import created
+from vllmwatch.sources.processes.table import created, has_ended
 
 # The host's PID namespace: include/linux/proc_ns.h, PROC_PID_INIT_INO.
 _HOST_NAMESPACE = "pid:[4026531836]"
@@ -59,7 +59,8 @@ class PidResolver:
             created_at = created(number, self._proc)
             # A number that has gone to another process, which uses no GPU, is still that of the dead.
             foreign = created_at is not None and known.get(number) != created_at
-            if (foreign and self._holds_device(number) is False) or not _exists(number):
+            gone = created_at is None and (has_ended(number, self._proc) or not _exists(number))
+            if gone or (foreign and self._holds_device(number) is False):
                 dead.add(number)
             elif created_at is not None:
                 here[number] = created_at

@@ -14,6 +14,7 @@ SETTLED_SECONDS = 120.0
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 # proc_pid_stat(5): starttime is field 22, the twentieth after the name, which may have blanks and brackets in it.
 _START_FIELD = 19
+_ENDED = frozenset("ZXx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +32,27 @@ class Process:
 
 
 def created(pid: int, proc: Path = Path("/proc")) -> float | None:
-    """Return when a process was created, in seconds since the start of the system, or None where none is to be seen."""
+    """Return when a process was created, in seconds since the start of the system.
+
+    None where no process is to be seen; one that has ended, and whose parent has not asked yet how, is none.
+    """
+    words = _stat(pid, proc)
+    return int(words[_START_FIELD]) / _TICKS_PER_SECOND if words and words[0] not in _ENDED else None
+
+
+def has_ended(pid: int, proc: Path = Path("/proc")) -> bool:
+    """Return whether a process has ended, and its parent has not asked yet how."""
+    words = _stat(pid, proc)
+    return bool(words) and words[0] in _ENDED
+
+
+def _stat(pid: int, proc: Path) -> list[str]:
+    """Return what stands behind the name in the file stat of a process; nothing where that cannot be read."""
     try:
-        text = (proc / str(pid) / "stat").read_text(errors="replace")
-        return int(text.rpartition(")")[2].split()[_START_FIELD]) / _TICKS_PER_SECOND
-    except (OSError, IndexError, ValueError):
-        return None
+        words = (proc / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+    return words if len(words) > _START_FIELD else []
 
 
 def _seconds_since_start() -> float:
