@@ -89,3 +89,12 @@ def test_a_file_whose_name_is_not_utf_8_is_read_and_shown(run: CommandLine, tmp_
     lines = run("config", "--config", str(file)).out.splitlines()
     assert lines[0] == f"# Configuration file: {tmp_path}/a\\udcff.yml"
     assert [line.split("# ")[1] for line in lines if line.startswith("series_limit")] == [f"{tmp_path}/a\\udcff.yml:1"]
+
+
+def test_mappings_of_servers_are_shown_without_secrets(run: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "vllmwatch.yml"
+    file.write_text('servers:\n  - {url: "http://me:s3cret@localhost:8000/?key=s3cret", gpus: [1, "18:00.0"]}\n')
+    expected = [{"url": "http://localhost:8000/metrics?***", "server": "box:8000", "gpus": ["1", "18:00.0"]}]
+    shown = json.loads(run("config", "--json", "--node", "box").out)["settings"]["servers"]
+    assert shown == {"value": expected, "origin": f"{file}:1"}
+    assert yaml.safe_load(run("config", "--node", "box").out)["servers"] == expected

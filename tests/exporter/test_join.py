@@ -58,9 +58,17 @@ def start(fake_nvml_folder: Path, state: State, tmp_path: Path) -> Iterator[Star
             exporter = ExporterProcess(tmp_path, words, environment, before)
             exporter.start()
             stack.callback(exporter.stop)
+            if before:
+                # unshare passes no signal on, and ends with its child.
+                stack.callback(kill_children, exporter.pid)
             return exporter
 
         yield starter
+
+
+def kill_children(pid: int) -> None:
+    for child in psutil.Process(pid).children():
+        child.kill()
 
 
 def samples(exporter: ExporterProcess, name: str) -> list[tuple[dict[str, str], float]]:

@@ -10,6 +10,8 @@ from vllmwatch.sources.target import ServerGpus
 from vllmwatch.sources.unicode_text import is_line, is_unicode
 from vllmwatch.spec.setting import Form
 
+# No host has more GPUs; YAML reads a PCI address without a point, such as 18:00, as a number of seconds too.
+_MOST_INDEX = 255
 _KEYS = tuple(setting.key for setting in SERVER_KEYS)
 
 
@@ -59,7 +61,7 @@ def _read_gpus(raw: object) -> tuple[str, ...]:
         raise ValueError(f"gpus: a list of UUIDs, indexes or PCI addresses is asked for, not {describe(raw)}")
     names = []
     for item in raw:
-        is_index = isinstance(item, int) and not isinstance(item, bool) and item >= 0
+        is_index = isinstance(item, int) and not isinstance(item, bool) and 0 <= item <= _MOST_INDEX
         is_text = isinstance(item, str) and item.strip() and is_line(item) and is_unicode(item)
         if not is_index and not is_text:
             # YAML reads a PCI address such as 0000:01:00.0 as a number of seconds.
