@@ -53,8 +53,9 @@ check: $(TEST_STAMP) ## Lint, format and types alone
 	$(BIN)/mypy
 
 # What cannot be had is said here and again as the reason of each skipped test (a failure in CI).
-peers: $(TEST_STAMP) ## Set up the real vLLM and the two Prometheus versions of the tests
+peers: $(TEST_STAMP) ## Set up the real vLLM, Prometheus and Alertmanager of the tests
 	@$(BIN)/python -m tests.real.prometheus_programs || true
+	@$(BIN)/python -m tests.real.alertmanager_programs || true
 	@$(BIN)/python -m tests.real.vllm_environment || true
 
 bench: $(TEST_STAMP) ## Measure the exporter's budgets

@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-REQUIRED_MARKS = ("real_vllm", "real_prometheus", "fake_nvml")
+REQUIRED_MARKS = ("real_vllm", "real_prometheus", "real_alertmanager", "fake_nvml")
 # A real server takes a minute to start, and a loaded machine longer.
 REAL_VLLM_TIMEOUT_SECONDS = 600
 

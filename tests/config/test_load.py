@@ -10,6 +10,7 @@ from vllmwatch.catalog.settings import SETTINGS
 from vllmwatch.config import Config, find_file, load_config
 from vllmwatch.config.file import SIZE_LIMIT_BYTES
 from vllmwatch.errors import ConfigError
+from vllmwatch.spec.setting import Form
 
 
 def load(
@@ -42,6 +43,8 @@ def test_with_nothing_given_each_setting_has_its_default() -> None:
     assert set(config.origins.values()) == {"default"}
     for setting in SETTINGS:
         expected = "here" if setting.key == "node" else setting.default
+        if setting.form in {Form.MODELS, Form.SEVERITIES}:
+            expected = {}
         assert getattr(config, setting.key) == expected, setting.key
     assert (config.listen_host, config.listen_port) == ("127.0.0.1", 9836)
 

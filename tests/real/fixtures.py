@@ -7,7 +7,7 @@ from typing import Protocol
 
 import pytest
 
-from tests.real import prometheus_programs, vllm_environment
+from tests.real import alertmanager_programs, prometheus_programs, vllm_environment
 from tests.real.exporter_process import ExporterProcess
 from tests.real.places import PeerUnavailableError
 from tests.real.prometheus_server import PrometheusServer, Scrape
@@ -105,6 +105,15 @@ def newest_prometheus() -> Prometheus:
     """Return the newest Prometheus, whose `promtool` lies beside it."""
     try:
         return prometheus_programs.find("newest")
+    except PeerUnavailableError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session", params=sorted(alertmanager_programs.SUITES))
+def alertmanager_program(request: pytest.FixtureRequest) -> Path:
+    """Return each supported Alertmanager in turn: the newest and the oldest; `amtool` lies beside it."""
+    try:
+        return alertmanager_programs.find(str(request.param))
     except PeerUnavailableError as error:
         pytest.skip(str(error))
 

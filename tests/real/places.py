@@ -11,6 +11,7 @@ TEST_STATE = STATE / "test"
 VLLM_ENVIRONMENT = TEST_STATE / "vllm-env"
 TINY_MODEL = TEST_STATE / "tiny-model"
 PROMETHEUS_FOLDER = TEST_STATE / "prometheus"
+ALERTMANAGER_FOLDER = TEST_STATE / "alertmanager"
 
 
 class PeerUnavailableError(Exception):

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from vllmwatch.catalog import exporter, gpu, joined, vllm
+from vllmwatch.catalog.receivers import RECEIVER_KINDS
 from vllmwatch.catalog.settings import SERVER_KEYS, SETTINGS, TARGET_KEYS
 from vllmwatch.render import metrics_page
 from vllmwatch.render.artifacts import Artifact, rendered
@@ -14,6 +15,7 @@ from vllmwatch.render.config_file import FoundTarget, render_config_file
 from vllmwatch.render.metrics_page import render_metrics_page
 from vllmwatch.render.settings_page import render_settings_page
 from vllmwatch.render.tables import table
+from vllmwatch.spec.setting import MAPPINGS
 
 
 def cells(page: str) -> list[list[str]]:
@@ -75,17 +77,20 @@ def test_every_setting_and_key_of_a_target_is_on_the_page() -> None:
         assert setting.help in section
         assert f"`{setting.environment}`" in section
         assert setting.option is None or f"`{setting.option}`" in section
-    targets, _, servers = page.partition("\n## Targets\n")[2].partition("\n## Servers\n")
+    targets, _, rest = page.partition("\n## Targets\n")[2].partition("\n## Servers\n")
+    servers, _, receivers = rest.partition("\n## Receivers\n")
+    assert len(cells(receivers)) - 2 == sum(len(kind.keys) for kind in RECEIVER_KINDS)
     for text, keys in ((targets, TARGET_KEYS), (servers, SERVER_KEYS)):
         assert [row[0] for row in cells(text)][2:] == [f"`{setting.key}`" for setting in keys]
 
 
 def test_the_example_file_with_each_comment_taken_away_holds_every_default() -> None:
-    lines = [re.sub(r"^#(?=[a-z_]+:)", "", line) for line in render_config_file().splitlines()]
+    lines = [re.sub(r"^#(?=[a-z_0-9]+:)", "", line) for line in render_config_file().splitlines()]
     values = yaml.safe_load("\n".join(line for line in lines if not line.startswith("#")))
     assert values.keys() == {setting.key for setting in SETTINGS}
     for setting in SETTINGS:
         plain = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+        plain = {} if setting.form in MAPPINGS else plain
         assert values[setting.key] == (plain or None if setting.key == "targets" else plain), setting.key
 
 

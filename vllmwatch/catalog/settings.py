@@ -1,10 +1,51 @@
 """Every setting of vllmwatch, in the order of the reference page, and the keys of one target."""
 
+from vllmwatch.catalog.thresholds import THRESHOLDS
 from vllmwatch.catalog.vllm.prefixes import CHURNING_LABELS
 from vllmwatch.spec.setting import Form, Setting
+from vllmwatch.spec.threshold import Threshold
+from vllmwatch.spec.unit import SECONDS
 
 # Labels that give a series its meaning or its name: dropping one would merge series that differ.
 KEPT_LABELS: frozenset[str] = frozenset({"__name__", "engine", "le", "model_name", "node", "quantile", "server"})
+
+
+def _threshold(threshold: Threshold) -> Setting:
+    form = Form.SECONDS if threshold.unit is SECONDS else Form.NUMBER
+    return Setting(threshold.key, form, threshold.default, threshold.help)
+
+
+ALERTING: tuple[Setting, ...] = (
+    *(_threshold(threshold) for threshold in THRESHOLDS),
+    Setting("models", Form.MODELS, (), "Thresholds of single models, by the name that a model is served under."),
+    Setting("severities", Form.SEVERITIES, (), "Severities of single alerts, where they are to differ."),
+    Setting("team", Form.TEXT, "vllm", "The label team of every alert."),
+    Setting("grafana_url", Form.TEXT, "http://localhost:3000", "Where Grafana is, for the links to boards in alerts."),
+    Setting(
+        "runbook_base_url",
+        Form.TEXT,
+        "http://localhost:9836/runbooks",
+        "What stands before the name of an alert in the links to runbooks.",
+    ),
+    Setting("receivers", Form.RECEIVERS, (), "Who can be told; see the keys of a receiver."),
+    Setting("page_to", Form.LIST, (), "The names of the receivers of pages."),
+    Setting("ticket_to", Form.LIST, (), "The names of the receivers of tickets."),
+    Setting("teams", Form.TEAMS, (), "Receivers of the alerts of single teams, by the label team."),
+    Setting(
+        "heartbeat_to",
+        Form.TEXT,
+        "",
+        "The name of the receiver that gets a beat a minute, and tells somebody when it stops.",
+        may_be_empty=True,
+    ),
+    Setting(
+        "quiet_hours",
+        Form.QUIET_HOURS,
+        None,
+        "When tickets wait for the morning; pages never do.",
+        default_help="not set: tickets come at all hours",
+    ),
+)
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -152,6 +193,7 @@ SETTINGS: tuple[Setting, ...] = (
         default=False,
         help="Whether POST /-/reload reads the configuration again, as the signal SIGHUP always does.",
     ),
+    *ALERTING,
     Setting(
         "log_level",
         Form.TEXT,

@@ -27,6 +27,12 @@ COMMANDS: tuple[Entry, ...] = (
     ),
     Entry("config", "vllmwatch.cli.config", "Print the settings in force, and where each came from."),
     Entry("init", "vllmwatch.cli.init", "Write a configuration file with every setting explained."),
+    Entry("rules", "vllmwatch.cli.rules", "Write the rules of Prometheus and the configuration of Alertmanager."),
+    Entry(
+        "explain",
+        "vllmwatch.cli.explain",
+        "Print what an alert means, where to look first and what to do; without a name, all alerts.",
+    ),
     Entry("generate", "vllmwatch.cli.generate", "Write the files of a checkout that are made from the catalogue."),
 )
 

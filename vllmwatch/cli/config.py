@@ -13,11 +13,14 @@ from vllmwatch.config import Config
 from vllmwatch.sources.address import mask_secrets
 from vllmwatch.sources.target import Access, ServerGpus, Target
 from vllmwatch.sources.unicode_text import writable
+from vllmwatch.spec.receiver import QuietHours, Receiver, Team
 from vllmwatch.spec.setting import Form
 
 MASK = "***"
 _SECRETS = frozenset(setting.key for setting in (*SETTINGS, *TARGET_KEYS) if setting.secret)
-_MAPPINGS = frozenset(setting.key for setting in SETTINGS if setting.form in {Form.SERVERS, Form.TARGETS})
+_MAPPINGS = frozenset(
+    setting.key for setting in SETTINGS if setting.form in {Form.RECEIVERS, Form.SERVERS, Form.TARGETS, Form.TEAMS}
+)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
@@ -64,12 +67,18 @@ def _plain(key: str, value: object) -> object:
         return MASK
     if isinstance(value, tuple):
         return [_entry(entry) for entry in value]
+    if isinstance(value, QuietHours):
+        return f"{value.start}-{value.end} {value.time_zone}"
     return value
 
 
 def _entry(entry: object) -> object:
     if isinstance(entry, ServerGpus):
         return {"url": mask_secrets(entry.url), "server": entry.server, "gpus": list(entry.gpus)}
+    if isinstance(entry, Receiver):
+        return {"name": entry.name, "kind": entry.kind.word, **entry.values}
+    if isinstance(entry, Team):
+        return {"team": entry.name, "page_to": list(entry.pages), "ticket_to": list(entry.tickets)}
     return _target(entry) if isinstance(entry, Target) else entry
 
 

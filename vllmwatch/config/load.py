@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from vllmwatch.catalog.settings import KEPT_LABELS, SETTINGS
+from vllmwatch.config import alerting
 from vllmwatch.config.file import ConfigFile, read_config_file
 from vllmwatch.config.given import FaultsError, Given, Held
 from vllmwatch.config.model import Config, build_model, given_by_environment
@@ -18,7 +19,7 @@ from vllmwatch.config.targets import TargetReader
 from vllmwatch.config.values import read_value, split_address
 from vllmwatch.errors import ConfigError
 from vllmwatch.sources.address import mask_secrets
-from vllmwatch.spec.setting import CALLER_VARIABLE, ENVIRONMENT_PREFIX, Form, Setting
+from vllmwatch.spec.setting import CALLER_VARIABLE, ENVIRONMENT_PREFIX, MAPPINGS, Form, Setting
 
 FILE_VARIABLE = "VLLMWATCH_CONFIG"
 STATE_VARIABLE = "VLLMWATCH_STATE"
@@ -119,6 +120,10 @@ class _Readers:
             return self._targets
         if setting.form is Form.SERVERS:
             return partial(read_servers, self._node)
+        if setting.form is Form.RECEIVERS:
+            return lambda given: alerting.read_receivers(self._base(given), given)
+        if setting.form in alerting.READERS:
+            return alerting.READERS[setting.form]
         return partial(self._plain, setting)
 
     def _targets(self, given: Given) -> object:
@@ -130,6 +135,7 @@ class _Readers:
             if setting.key == "target_files":
                 return tuple(str(self._base(given) / Path(text).expanduser()) for text in _texts(value))
             _require_allowed(setting, value)
+            alerting.require_threshold(setting.key, value)
         except ValueError as error:
             name = f"{setting.key}: " if given.file is not None else ""
             raise FaultsError(f"{given.place()}: {name}{error}") from None
@@ -204,11 +210,14 @@ def _contradictions(held: Mapping[str, Held]) -> Iterable[str]:
             f"{offset.origin}: scrape_timeout_offset_seconds ({offset.number:g}) must be less than "
             f"scrape_timeout_seconds ({timeout.number:g}, from {timeout.origin})"
         )
+    yield from alerting.unknown_receivers(held)
 
 
 def _freeze(held: Mapping[str, Held], hostname: str, file: Path | None) -> Config:
     values: dict[str, Any] = {key: entry.value for key, entry in held.items()}
     values["node"] = values["node"] or hostname
+    values |= {setting.key: {} for setting in SETTINGS if setting.form in MAPPINGS and not values[setting.key]}
+    values["teams"] = values["teams"] or ()
     host, port = split_address(values["listen"])
     origins = {key: entry.origin for key, entry in held.items()}
     # Written without a host, an address means all of them, as in Prometheus.

@@ -12,6 +12,8 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 from vllmwatch.config.file import ConfigFile
 from vllmwatch.config.given import Given, Held
 from vllmwatch.sources.target import ServerGpus, Target
+from vllmwatch.spec.alert import Severity
+from vllmwatch.spec.receiver import QuietHours, Receiver, Team
 from vllmwatch.spec.setting import ENVIRONMENT_PREFIX, Setting
 
 
@@ -45,6 +47,25 @@ class Config:
     price_per_gpu_hour: float | None
     price_per_kilowatt_hour: float | None
     reload_over_http: bool
+    gpu_temperature_celsius: float
+    kv_cache_usage_ratio: float
+    request_latency_p99_seconds: float
+    time_to_first_token_p99_seconds: float
+    inter_token_latency_p99_seconds: float
+    request_latency_objective_ratio: float
+    time_to_first_token_objective_ratio: float
+    availability_objective_ratio: float
+    models: Mapping[str, Mapping[str, float]]
+    severities: Mapping[str, Severity]
+    team: str
+    grafana_url: str
+    runbook_base_url: str
+    receivers: tuple[Receiver, ...]
+    page_to: tuple[str, ...]
+    ticket_to: tuple[str, ...]
+    teams: tuple[Team, ...]
+    heartbeat_to: str
+    quiet_hours: QuietHours | None
     log_level: str
     log_format: str
     listen_host: str

@@ -94,8 +94,13 @@ def rendered(wanted: Iterable[Artifact]) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
 
 
-def differences(root: Path, texts: dict[str, bytes]) -> tuple[Difference, ...]:
-    """Compare the files below `root` with what they should be, in the order of their paths."""
+def differences(
+    root: Path, texts: dict[str, bytes], folders: Sequence[str] = GENERATED_FOLDERS
+) -> tuple[Difference, ...]:
+    """Compare the files below `root` with what they should be, in the order of their paths.
+
+    In `folders` any file that is not among them is left over.
+    """
     found = []
     for path, content in texts.items():
         file = root / path
@@ -103,17 +108,17 @@ def differences(root: Path, texts: dict[str, bytes]) -> tuple[Difference, ...]:
             found.append(Difference(path, "missing"))
         elif file.read_bytes() != content:
             found.append(Difference(path, "differs"))
-    found.extend(Difference(path, "left over") for path in _files(root) if path not in texts)
+    found.extend(Difference(path, "left over") for path in _files(root, folders) if path not in texts)
     return tuple(sorted(found, key=lambda difference: difference.path))
 
 
-def write(root: Path, texts: dict[str, bytes]) -> tuple[Difference, ...]:
+def write(root: Path, texts: dict[str, bytes], folders: Sequence[str] = GENERATED_FOLDERS) -> tuple[Difference, ...]:
     """Mend what differs, each file at once or not at all, and return what was mended.
 
     A left-over file is removed if it bears the mark; one that a person wrote is not touched.
     """
     mended = []
-    for difference in differences(root, texts):
+    for difference in differences(root, texts, folders):
         file = root / difference.path
         if difference.path in texts:
             _replace(file, texts[difference.path])
@@ -125,9 +130,10 @@ def write(root: Path, texts: dict[str, bytes]) -> tuple[Difference, ...]:
     return tuple(mended)
 
 
-def _files(root: Path) -> list[str]:
-    folders = [root / folder for folder in GENERATED_FOLDERS]
-    return [file.relative_to(root).as_posix() for folder in folders for file in folder.rglob("*") if file.is_file()]
+def _files(root: Path, folders: Sequence[str]) -> list[str]:
+    return [
+        file.relative_to(root).as_posix() for folder in folders for file in (root / folder).rglob("*") if file.is_file()
+    ]
 
 
 def _replace(file: Path, content: bytes) -> None:

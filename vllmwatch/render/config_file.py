@@ -45,11 +45,17 @@ def _block(setting: Setting, found: Sequence[FoundTarget]) -> str:
     help_text = textwrap.fill(setting.help, _WIDTH, initial_indent="# ", subsequent_indent="# ")
     facts = f"# {_facts(setting)}"
     body = _targets(found) if setting.form is Form.TARGETS else f"#{setting.key}: {_default(setting)}\n"
-    example = _SERVER_EXAMPLE if setting.form is Form.SERVERS else ""
+    example = _EXAMPLES.get(setting.form, "")
     return f"{help_text}\n{facts}\n{body}{example}"
 
 
-_SERVER_EXAMPLE = '#  - {url: "http://head:8000", gpus: [0, "GPU-8932f937", "0000:3b:00.0"]}\n'
+_EXAMPLES = {
+    Form.SERVERS: '#  - {url: "http://head:8000", gpus: [0, "GPU-8932f937", "0000:3b:00.0"]}\n',
+    Form.MODELS: "#  org/model: {request_latency_p99_seconds: 10, kv_cache_usage_ratio: 0.95}\n",
+    Form.SEVERITIES: "#  KvCacheUsageHigh: page\n",
+    Form.RECEIVERS: "#  - {name: chat, kind: slack, api_url_file: /run/secrets/slack}\n",
+    Form.TEAMS: "#  chat: {page_to: [phone], ticket_to: [chat]}\n",
+}
 
 
 def _facts(setting: Setting) -> str:
@@ -59,7 +65,7 @@ def _facts(setting: Setting) -> str:
 
 
 def _default(setting: Setting) -> str:
-    return f"  # {setting.default_help}" if setting.default is None else json.dumps(setting.default)
+    return f"  # {setting.default_help}" if setting.default is None else setting.default_text
 
 
 def _targets(found: Sequence[FoundTarget]) -> str:

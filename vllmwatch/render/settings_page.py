@@ -1,8 +1,8 @@
 """docs/reference/settings.md: every setting, and the keys of a target."""
 
-import json
 from collections.abc import Sequence
 
+from vllmwatch.catalog.receivers import RECEIVER_KINDS
 from vllmwatch.catalog.settings import SERVER_KEYS, SETTINGS, TARGET_KEYS
 from vllmwatch.render import mark
 from vllmwatch.render.tables import code, table
@@ -37,10 +37,34 @@ numbers mean nothing in the exporter's own PID namespace, and where the API serv
 out among the engines that the server's page names, in order."""
 
 
+_RECEIVERS = """\
+## Receivers
+
+An entry of `receivers` is a mapping with the keys `name`, `kind` and those of its kind. Secrets stand in files, whose
+paths Alertmanager reads: `{name: phone, kind: pushover, user_key_file: /run/secrets/user, token_file:
+/run/secrets/token}`. `page_to` and `ticket_to` name who is told, `teams` who is told of the alerts of one team.
+`vllmwatch rules` writes Alertmanager's configuration (0.28 or newer) of this."""
+
+
+def _receiver_rows() -> list[tuple[str, ...]]:
+    return [
+        (
+            code(kind.word),
+            code(key.key),
+            str(key.value),
+            "one of these" if key.key in kind.one_of else "yes" if key.required else "no",
+            key.help,
+        )
+        for kind in RECEIVER_KINDS
+        for key in kind.keys
+    ]
+
+
 def render_settings_page() -> str:
     """Return the page."""
     sections = [_section(setting) for setting in SETTINGS]
     parts = [_INTRODUCTION, *sections, _TARGETS, _keys(TARGET_KEYS), _SERVERS, _keys(SERVER_KEYS)]
+    parts += [_RECEIVERS, table(("kind", "key", "form", "needed", "meaning"), _receiver_rows())]
     return mark.markdown("\n\n".join(parts))
 
 
@@ -67,7 +91,7 @@ def _option(setting: Setting) -> str:
 
 
 def _default(setting: Setting) -> str:
-    return setting.default_help if setting.default is None else code(json.dumps(setting.default))
+    return setting.default_help if setting.default is None else code(setting.default_text)
 
 
 def _keys(settings: Sequence[Setting]) -> str:

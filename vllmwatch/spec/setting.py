@@ -1,5 +1,6 @@
 """A setting of vllmwatch: declared once, it becomes a key of the file, a variable and an option."""
 
+import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,16 +23,22 @@ class Form(StrEnum):
     FILE = "a path of a file"
     LABELS = "a mapping of label names to texts"
     LIST = "a list of texts"
+    MODELS = "a mapping of models to mappings of thresholds to values"
     NUMBER = "a number"
+    QUIET_HOURS = "two times and a time zone, such as 22:00-07:00 Europe/Berlin"
+    RECEIVERS = "a list of mappings with the keys name and kind, and those of the kind"
     SECONDS = "a number of seconds (90s, 5m, 1h work too)"
     SERVERS = "a list of mappings with the keys url and gpus"
+    SEVERITIES = "a mapping of alerts to page, ticket or none"
     TARGETS = "a list of addresses, or of mappings with the key url"
+    TEAMS = "a mapping of teams to mappings with the keys page_to and ticket_to"
     TEXT = "a text"
     WHOLE_NUMBER = "a whole number"
 
 
 NUMERIC: frozenset[Form] = frozenset({Form.BYTES, Form.NUMBER, Form.SECONDS, Form.WHOLE_NUMBER})
-LISTS: frozenset[Form] = frozenset({Form.LIST, Form.SERVERS, Form.TARGETS})
+MAPPINGS: frozenset[Form] = frozenset({Form.MODELS, Form.SEVERITIES, Form.TEAMS})
+LISTS: frozenset[Form] = frozenset({Form.LIST, Form.RECEIVERS, Form.SERVERS, Form.TARGETS})
 _UNIT_SUFFIXES = {Form.SECONDS: "_seconds", Form.BYTES: "_bytes"}
 
 
@@ -77,10 +84,15 @@ class Setting:
             raise ValueError(f"setting {self.key!r}: the default must be {self.form}")
         if self.form in NUMERIC and (not isinstance(self.default, int | float) or self.default < self.minimum):
             raise ValueError(f"setting {self.key!r}: the default must be {self.form}, at least {self.minimum}")
-        if (self.form in LISTS) != isinstance(self.default, tuple):
+        if (self.form in LISTS | MAPPINGS) != isinstance(self.default, tuple):
             raise ValueError(f"setting {self.key!r}: the default must be {self.form}")
         if self.choices and self.default not in self.choices:
             raise ValueError(f"setting {self.key!r}: the default must be one of {', '.join(self.choices)}")
+
+    @property
+    def default_text(self) -> str:
+        """The default as JSON, which YAML reads too."""
+        return json.dumps({} if self.form in MAPPINGS and not self.default else self.default)
 
     @property
     def environment(self) -> str:

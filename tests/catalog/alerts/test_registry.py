@@ -7,6 +7,7 @@ import re
 import pytest
 
 from vllmwatch.catalog import alerts, exporter, gpu, joined
+from vllmwatch.catalog.alert_names import ALERT_NAMES
 from vllmwatch.catalog.alerts import ALERTS, MODULES, RUNBOOKS, THEMES
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.catalog.thresholds import THRESHOLDS
@@ -64,6 +65,10 @@ def test_a_runbook_says_all_that_is_asked_at_three_in_the_morning(alert: Alert) 
     assert "\n" not in parts[0].strip(), "one sentence first"
     assert parts[0].strip().endswith(".")
     assert "`" in parts[6], "a command or a query to look with"
+
+
+def test_names_told_by_files_are_those_of_the_alerts() -> None:
+    assert sorted(BY_NAME) == list(ALERT_NAMES)
 
 
 def test_every_threshold_is_used() -> None:

@@ -1,0 +1,31 @@
+"""From the configuration to what the rules and routes are rendered by."""
+
+from vllmwatch.catalog.thresholds import THRESHOLDS
+from vllmwatch.config import Config
+from vllmwatch.render.alert_rules import AlertSettings
+from vllmwatch.render.alertmanager import Routing
+from vllmwatch.spec.receiver import Team
+from vllmwatch.spec.threshold import Thresholds
+
+
+def alert_settings(config: Config) -> AlertSettings:
+    """Return the thresholds, severities and links in force."""
+    everywhere = {threshold.key: float(getattr(config, threshold.key)) for threshold in THRESHOLDS}
+    return AlertSettings(
+        thresholds=Thresholds(everywhere, config.models),
+        severities=config.severities,
+        team=config.team,
+        runbook_base_url=config.runbook_base_url.rstrip("/"),
+        grafana_url=config.grafana_url.rstrip("/"),
+    )
+
+
+def routing(config: Config) -> Routing:
+    """Return who is told."""
+    return Routing(
+        receivers=config.receivers,
+        default=Team("", config.page_to, config.ticket_to),
+        teams=config.teams,
+        heartbeat=config.heartbeat_to or None,
+        quiet_hours=config.quiet_hours,
+    )

@@ -1,0 +1,33 @@
+"""`vllmwatch explain`: the runbook of an alert."""
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from vllmwatch.catalog.alert_names import ALERT_NAMES
+from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS
+from vllmwatch.cli.alert_settings import alert_settings
+from vllmwatch.cli.options import ConfigLoader, with_settings
+from vllmwatch.errors import VllmwatchError
+from vllmwatch.render.runbooks import render_runbook
+
+Name = Annotated[str, typer.Argument(help="The name of the alert, such as GpuLost.", show_default=False)]
+
+
+@with_settings
+def explain(load: ConfigLoader, *, name: Name = "") -> None:
+    """Print what an alert means, where to look first and what to do; without a name, all alerts."""
+    settings = alert_settings(load())
+    if not name:
+        for alert in ALERTS:
+            typer.echo(f"{alert.name:<32} {RUNBOOKS[alert.name].strip().partition(chr(10))[0]}")
+        return
+    wanted = {each.lower(): each for each in ALERT_NAMES}.get(name.lower())
+    if wanted is None:
+        near = difflib.get_close_matches(name, ALERT_NAMES, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "Run `vllmwatch explain` for the names of all."
+        raise VllmwatchError(f"there is no alert {name!r}", hint=hint)
+    alert = next(alert for alert in ALERTS if alert.name == wanted)
+    # The first line says that the page is generated, which is true of the file and not of what is printed.
+    typer.echo(render_runbook(alert, RUNBOOKS[alert.name], settings).partition("\n")[2].strip())

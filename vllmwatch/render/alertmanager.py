@@ -1,0 +1,181 @@
+"""The configuration of Alertmanager: who is told what, what is one page, and what mutes what."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vllmwatch.render import mark
+from vllmwatch.render.rules import dump
+from vllmwatch.spec.alert import Alert, Severity
+from vllmwatch.spec.receiver import QuietHours, Receiver, Team
+
+TEMPLATE_FILE = "vllmwatch.tmpl"
+WATCHDOG = "Watchdog"
+# One fault is one page: what happens to a server, or to a GPU, comes together, whatever the alerts are called.
+GROUP_BY = ("node", "server", "model_name", "uuid")
+_NOBODY, _HEARTBEAT, _QUIET = "nobody", "heartbeat", "quiet-hours"
+_TITLE = '{{ template "vllmwatch.title" . }}'
+_TEXT = '{{ template "vllmwatch.text" . }}'
+# What of a message our templates make, by Alertmanager's section; the others send the whole as JSON.
+_MESSAGES: Mapping[str, Mapping[str, Any]] = {
+    "slack_configs": {"title": _TITLE, "text": _TEXT, "title_link": '{{ template "vllmwatch.board" . }}'},
+    "pagerduty_configs": {"description": _TITLE, "details": {"what": _TEXT}},
+    "email_configs": {
+        "headers": {"Subject": _TITLE},
+        "text": _TEXT,
+        "html": '<pre>{{ template "vllmwatch.text" . }}</pre>',
+    },
+    "msteamsv2_configs": {"title": _TITLE, "text": _TEXT},
+    "discord_configs": {"title": _TITLE, "message": _TEXT},
+    "telegram_configs": {"message": f"{_TITLE}\n{_TEXT}", "parse_mode": ""},
+    "pushover_configs": {"title": _TITLE, "message": _TEXT},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Who is told: `default` of all, and `teams` of what is theirs.
+
+    `heartbeat` is a receiver that misses us when we fall silent.
+    """
+
+    receivers: tuple[Receiver, ...] = ()
+    default: Team = field(default_factory=lambda: Team("", (), ()))
+    teams: tuple[Team, ...] = ()
+    heartbeat: str | None = None
+    quiet_hours: QuietHours | None = None
+
+    @property
+    def tells_nobody(self) -> bool:
+        """Whether a page reaches no receiver."""
+        return not self.default.pages
+
+
+def render_alertmanager(routing: Routing, alerts: Sequence[Alert]) -> str:
+    """Return alertmanager.yml; raises ValueError where a team names a receiver that there is not."""
+    _require_known(routing)
+    data: dict[str, Any] = {"route": _route(routing)}
+    if routing.quiet_hours is not None:
+        data["time_intervals"] = [_quiet(routing.quiet_hours)]
+    data["receivers"] = list(_receivers(routing))
+    data["inhibit_rules"] = list(inhibitions(alerts))
+    data["templates"] = [TEMPLATE_FILE]
+    loud = "# NOBODY IS TOLD: no receiver is configured (settings `receivers` and `page_to`).\n"
+    return mark.comment((loud if routing.tells_nobody else "") + dump(data))
+
+
+def inhibitions(alerts: Sequence[Alert]) -> Iterator[dict[str, Any]]:
+    """Yield what mutes what: each cause mutes its effects about the same thing.
+
+    A label that both sides lack counts as equal, so each label that is compared must not be empty on either side.
+    """
+    by_name = {alert.name: alert for alert in alerts}
+    effects: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for alert in alerts:
+        for cause in alert.causes:
+            shared = tuple(label for label in by_name[cause].labels if label in alert.labels)
+            if not shared:
+                raise ValueError(f"{cause} and {alert.name} share no label: one would mute the other everywhere")
+            effects.setdefault((cause, shared), []).append(alert.name)
+    for (cause, shared), muted in sorted(effects.items()):
+        filled = [f'{label}=~".+"' for label in shared]
+        yield {
+            "source_matchers": [f'alertname="{cause}"', *filled],
+            "target_matchers": [f'alertname=~"{"|".join(sorted(muted))}"', *filled],
+            "equal": list(shared),
+        }
+
+
+def _route(routing: Routing) -> dict[str, Any]:
+    routes: list[dict[str, Any]] = [
+        {
+            "receiver": _HEARTBEAT if routing.heartbeat else _NOBODY,
+            "matchers": [f'alertname="{WATCHDOG}"'],
+            "group_by": ["alertname"],
+            "group_wait": "0s",
+            "group_interval": "1m",
+            "repeat_interval": "1m",
+        }
+    ]
+    for team in routing.teams:
+        routes += _team_routes(team, [f'team="{team.name}"'], routing)
+    routes += _team_routes(routing.default, [], routing)
+    return {
+        "receiver": _NOBODY,
+        "group_by": list(GROUP_BY),
+        "group_wait": "30s",
+        "group_interval": "5m",
+        "repeat_interval": "4h",
+        "routes": routes,
+    }
+
+
+def _team_routes(team: Team, matchers: list[str], routing: Routing) -> list[dict[str, Any]]:
+    page = {
+        "receiver": _name(team, Severity.PAGE) if team.pages else _NOBODY,
+        "matchers": [*matchers, f'severity="{Severity.PAGE}"'],
+        "group_wait": "10s",
+        "repeat_interval": "1h",
+    }
+    ticket: dict[str, Any] = {
+        "receiver": _name(team, Severity.TICKET) if team.tickets else _NOBODY,
+        "matchers": [*matchers, f'severity="{Severity.TICKET}"'],
+        "group_wait": "1m",
+        "repeat_interval": "24h",
+    }
+    if routing.quiet_hours is not None:
+        ticket["mute_time_intervals"] = [_QUIET]
+    return [page, ticket]
+
+
+def _receivers(routing: Routing) -> Iterator[dict[str, Any]]:
+    by_name = {receiver.name: receiver for receiver in routing.receivers}
+    yield {"name": _NOBODY}
+    if routing.heartbeat:
+        yield {"name": _HEARTBEAT, **_sections([by_name[routing.heartbeat]], send_resolved=False)}
+    for team in (*routing.teams, routing.default):
+        for severity, names in ((Severity.PAGE, team.pages), (Severity.TICKET, team.tickets)):
+            if names:
+                yield {"name": _name(team, severity), **_sections([by_name[name] for name in names])}
+
+
+def _sections(receivers: Sequence[Receiver], *, send_resolved: bool = True) -> dict[str, list[dict[str, Any]]]:
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for receiver in receivers:
+        fields = {**receiver.values, **_MESSAGES.get(receiver.kind.section, {}), "send_resolved": send_resolved}
+        if receiver.kind.word == "ntfy":
+            fields = _ntfy(receiver, send_resolved=send_resolved)
+        if receiver.kind.word == "telegram":
+            fields["chat_id"] = fields.pop("chat_id")
+        sections.setdefault(receiver.kind.section, []).append(fields)
+    return sections
+
+
+def _ntfy(receiver: Receiver, *, send_resolved: bool) -> dict[str, Any]:
+    fields: dict[str, Any] = {"url": f"{receiver.values['url']}?template=alertmanager", "send_resolved": send_resolved}
+    if "token_file" in receiver.values:
+        fields["http_config"] = {"authorization": {"credentials_file": receiver.values["token_file"]}}
+    return fields
+
+
+def _name(team: Team, severity: Severity) -> str:
+    return f"{team.name}-{severity}" if team.name else str(severity)
+
+
+def _quiet(hours: QuietHours) -> dict[str, Any]:
+    """Return the interval in which tickets wait; one that crosses midnight is two."""
+    if hours.start < hours.end:
+        times = [{"start_time": hours.start, "end_time": hours.end}]
+    else:
+        times = [{"start_time": hours.start, "end_time": "24:00"}]
+        if hours.end != "00:00":
+            times.insert(0, {"start_time": "00:00", "end_time": hours.end})
+    return {"name": _QUIET, "time_intervals": [{"times": times, "location": hours.time_zone}]}
+
+
+def _require_known(routing: Routing) -> None:
+    known = {receiver.name for receiver in routing.receivers}
+    asked = [name for team in (*routing.teams, routing.default) for name in (*team.pages, *team.tickets)]
+    for name in (*asked, *((routing.heartbeat,) if routing.heartbeat else ())):
+        if name not in known:
+            raise ValueError(f"there is no receiver {name!r}; there are: {', '.join(sorted(known)) or 'none'}")
