@@ -4,13 +4,24 @@ import asyncio
 import re
 import socket
 
+from tests.exporter.join import looks
 from tests.exporter.services import configured, exporter, target
+from tests.exporter.vllm.pages import RECORDED, fetched, translator
 from tests.servers import answering, closing_after, response, serving, vllm
 from vllmwatch.catalog import exporter as catalog
-from vllmwatch.catalog import gpu
+from vllmwatch.catalog import gpu, joined
+from vllmwatch.exporter.collector import Collection
+from vllmwatch.exporter.join.links import Joined
 from vllmwatch.exporter.options import ExporterOptions
+from vllmwatch.exporter.page import ConfigState, PageWriter
 from vllmwatch.exporter.service import Configured
+from vllmwatch.exporter.vllm.translator import TranslatedPage
+from vllmwatch.exporter.watch import Facts, TargetSample
 from vllmwatch.sources.discovery import Discovered
+from vllmwatch.sources.nvml.snapshot import NvmlSnapshot
+from vllmwatch.sources.processes.environment import VisibleDevices
+from vllmwatch.sources.xid import NO_XIDS
+from vllmwatch.spec.join import HOLDER_MEANINGS, UNMAPPED_MEANINGS, Holder, Unmapped
 from vllmwatch.spec.metric import Metric
 from vllmwatch.spec.reason import DROP_MEANINGS, REASON_MEANINGS, DropReason, Reason
 
@@ -54,6 +65,51 @@ async def pages_of_all_states() -> str:
 
 PAGES = asyncio.run(pages_of_all_states())
 
+SERVE = ("vllm", "serve", "m")
+HOST = looks.found(
+    [
+        (20, 1, SERVE),
+        (21, 20, ("VLLM::EngineCore",)),
+        (30, 1, SERVE),
+        (31, 30, ("VLLM::EngineCore",)),
+        (40, 1, (*SERVE, "--headless")),
+        (41, 40, ("VLLM::EngineCore_DP1",)),
+        (51, 1, ("VLLM::EngineCore",)),
+        (60, 1, ("python3", "batch.py")),
+        (61, 60, ("VLLM::EngineCore",)),
+        (71, 1, ("ray::RayWorkerWrapper",)),
+    ],
+    devices={20: VisibleDevices("0", "void")},
+)
+
+
+def joined_pages() -> str:
+    """Return pages with a GPU for every state that the join knows."""
+    kinds = [[looks.process(pid)] for pid in (21, 31, 41, 51, 61, 71, 950, 960)]
+    gpus = [looks.gpu(at, listed) for at, listed in enumerate(kinds)]
+    silent = [looks.gpu(8, None, used=9 * looks.GIB), looks.gpu(9, (), used=9 * looks.GIB)]
+    seen = looks.Pids([*HOST.parts], dead=[950])
+    sample = looks.sample(looks.target(8000, 20), "0")
+    whole = looks.nvml(*gpus, *silent)
+    own = looks.nvml(*gpus[:1])
+    return _page(whole, looks.joined(whole, HOST, [sample], pids=seen)) + _page(
+        own, looks.joined(own, HOST, [sample], pids=looks.Pids(own_namespace=True))
+    )
+
+
+def _page(gpus: NvmlSnapshot, found: Joined) -> str:
+    samples = []
+    for port, name in ((8000, "vllm_0.32.0_idle"), (8001, "vllm_0.9.2_loaded")):
+        page = translator(f"box:{port}").translate(fetched((RECORDED / f"{name}.prom").read_bytes()))
+        assert isinstance(page, TranslatedPage)
+        samples.append(TargetSample(looks.target(port), Facts(), page, None, "", 0.1))
+    collection = Collection(tuple(samples), (), gpus, NO_XIDS, 0.1, 1.0, joined=found)
+    options = ExporterOptions(node="box", price_per_gpu_hour=2.5, price_per_kilowatt_hour=0.3)
+    return PageWriter(options, 1.0).write(collection, ConfigState(True, 1.0)).decode()
+
+
+JOINED_PAGES = joined_pages()
+
 
 def by_name(metrics: tuple[Metric, ...]) -> dict[str, Metric]:
     return {metric.name: metric for metric in metrics}
@@ -74,6 +130,30 @@ def test_every_exported_sample_has_the_declared_labels_and_values() -> None:
             assert not label.values or value in label.values or value == "", (name, value)
 
 
+def test_every_declared_metric_of_the_join_is_exported_with_its_labels() -> None:
+    declared = by_name(joined.METRICS)
+    exported = set()
+    for name, text in SAMPLE.findall(JOINED_PAGES):
+        if (metric := declared.get(name)) is None:
+            assert name in by_name(catalog.METRICS) | by_name(gpu.METRICS), name
+            continue
+        exported.add(name)
+        labels = LABEL.findall(text)
+        assert [label for label, _ in labels] == [label.name for label in metric.labels], name
+        for (_, value), label in zip(labels, metric.labels, strict=True):
+            assert not label.values or value in label.values, (name, value)
+    assert exported == declared.keys()
+
+
+def test_every_reason_holder_and_basis_of_the_join_was_seen() -> None:
+    def seen(label: str, name: str) -> set[str]:
+        return set(re.findall(rf'^vllmwatch_{name}\{{.*{label}="(\w+)"', JOINED_PAGES, re.MULTILINE))
+
+    assert seen("reason", "gpu_unmapped") == set(Unmapped) == UNMAPPED_MEANINGS.keys()
+    assert seen("holder", "gpu_held_memory_bytes") == set(Holder) == HOLDER_MEANINGS.keys()
+    assert seen("basis", "engine_kv_cache_size_tokens") == {"reported", "blocks"}
+
+
 def test_every_drop_reason_and_role_was_seen() -> None:
     dropped = re.findall(r'^vllmwatch_target_dropped_samples\{.*reason="(\w+)"', PAGES, re.MULTILINE)
     assert set(dropped) == set(DropReason)
@@ -87,12 +167,12 @@ def test_every_reason_has_a_meaning() -> None:
 
 
 def test_no_metric_is_declared_twice() -> None:
-    names = [metric.name for metric in (*catalog.METRICS, *gpu.METRICS)]
+    names = [metric.name for metric in (*catalog.METRICS, *gpu.METRICS, *joined.METRICS)]
     assert len(set(names)) == len(names)
 
 
 def test_every_metric_of_ours_says_on_which_node() -> None:
-    for metric in (*catalog.METRICS, *gpu.METRICS):
+    for metric in (*catalog.METRICS, *gpu.METRICS, *joined.METRICS):
         assert "node" in {label.name for label in metric.labels}, metric.name
 
 

@@ -1,21 +1,19 @@
 """The join by the whole exporter: the stand-in NVML names the pids of process trees that really run and listen."""
 
 import contextlib
-import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 import yaml
 
+from tests.exporter.join.page import debug, held, holding, links, on, samples, unmapped
 from tests.exporter.server_trees import DATA_PARALLEL, IDLE, script, server_environment, serving_tree
-from tests.fake_nvml.cards import GIB, Lines, processes, uuid_of
+from tests.fake_nvml.cards import GIB, uuid_of
 from tests.fake_nvml.plugin import child_environment
 from tests.fake_nvml.presets import h100_host, mig_host
 from tests.fake_nvml.state import State
@@ -26,21 +24,9 @@ from tests.sources.processes.stand_in import wait_until
 pytestmark = pytest.mark.fake_nvml
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 
-SAMPLE = re.compile(r"^vllmwatch_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
-LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 OWN_PIDS = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
 WIDE = {f"VLLM::EngineCore_DP{rank}": [f"VLLM::Worker_DP{rank}_TP{at}" for at in range(4)] for rank in range(2)}
-Entry = tuple[str, str, int, int | None]
 StartExporter = Callable[..., ExporterProcess]
-
-
-def holding(preset: Lines, *entries: Entry) -> Lines:
-    """Return a host with these processes and no others."""
-    return {key: text for key, text in preset.items() if not key.startswith("process.")} | processes(*entries)
-
-
-def on(gpu: int, pid: int, memory: int | None = 70 * GIB) -> Entry:
-    return (f"gpu.{gpu}", "compute", pid, memory)
 
 
 @pytest.fixture
@@ -69,37 +55,6 @@ def start(fake_nvml_folder: Path, state: State, tmp_path: Path) -> Iterator[Star
 def kill_children(pid: int) -> None:
     for child in psutil.Process(pid).children():
         child.kill()
-
-
-def samples(exporter: ExporterProcess, name: str) -> list[tuple[dict[str, str], float]]:
-    found = SAMPLE.findall(exporter.page())
-    return [(dict(LABEL.findall(labels)), float(value)) for metric, labels, value in found if metric == name]
-
-
-def links(exporter: ExporterProcess, *ports: int) -> list[tuple[str, str, str, int]]:
-    """Return server, engine, rank and GPU of each link, of the servers on these ports."""
-    servers = {f"box:{port}" for port in ports}
-    found = [labels for labels, _ in samples(exporter, "engine_gpu_info") if labels["server"] in servers]
-    for labels in found:
-        assert labels["uuid"] == uuid_of(int(labels["gpu"]))
-    return sorted((labels["server"], labels["engine"], labels["rank"], int(labels["gpu"])) for labels in found)
-
-
-def held(exporter: ExporterProcess) -> dict[tuple[int, str, str], float]:
-    found = samples(exporter, "gpu_held_memory_bytes")
-    return {(int(labels["gpu"]), labels["holder"], labels["server"]): value for labels, value in found}
-
-
-def unmapped(exporter: ExporterProcess) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
-    for labels, _ in samples(exporter, "gpu_unmapped"):
-        found.setdefault(int(labels["gpu"]), set()).add(labels["reason"])
-    return found
-
-
-def debug(exporter: ExporterProcess) -> Mapping[str, Any]:
-    told: Mapping[str, Any] = json.loads(exporter.page("/debug/last"))["join"]
-    return told
 
 
 def test_two_engines_of_four_workers_on_eight_gpus(start: StartExporter, state: State, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from vllmwatch.sources.nvml.snapshot import (
     GpuSnapshot,
     Memory,
     MigInstance,
+    NvLinks,
     NvmlSnapshot,
 )
 from vllmwatch.sources.processes import Found, FoundServer
@@ -42,8 +43,12 @@ def process(
 def readings(
     listed: Sequence[GpuProcess] | None, *, used: int | None = 0, utilization: float | None = None
 ) -> GpuReadings:
-    """Return readings of which the join needs three."""
-    known: dict[str, Any] = {field.name: None for field in fields(GpuReadings)}
+    """Return readings of which the join needs three, and which say nothing else."""
+    known: dict[str, Any] = {
+        field.name: {} if str(field.type).startswith("collections.abc.Mapping") else None
+        for field in fields(GpuReadings)
+    }
+    known["nvlinks"] = NvLinks(**{field.name: {} for field in fields(NvLinks)})
     memory = None if used is None else Memory(80 * GIB, used, 80 * GIB - used, None)
     given = None if listed is None else tuple(listed)
     return GpuReadings(**known | {"processes": given, "memory": memory, "utilization_ratio": utilization})
