@@ -73,6 +73,18 @@ def test_two_engines_of_four_workers_on_eight_gpus(start: StartExporter, state: 
         assert len(debug(exporter)["links"]) == 8
 
 
+def test_a_server_that_is_written_down_is_joined_without_discovery(
+    start: StartExporter, state: State, tmp_path: Path
+) -> None:
+    port, other = free_port(), free_port()
+    with serving_tree(tmp_path, port) as server, serving_tree(tmp_path, other) as stranger:
+        pids = server.pids["VLLM::Worker"], stranger.pids["VLLM::Worker"]
+        state.replace(holding(h100_host(2), on(0, pids[0]), on(1, pids[1])))
+        exporter = start("--no-discover", "--target", f"http://localhost:{port}")
+        assert links(exporter, port, other) == [(f"box:{port}", "0", "TP0", 0)]
+        assert unmapped(exporter) == {1: {"no_target"}}
+
+
 def test_two_servers_share_a_gpu(start: StartExporter, state: State, tmp_path: Path) -> None:
     first, second = free_port(), free_port()
     with serving_tree(tmp_path, first) as one, serving_tree(tmp_path, second) as two:

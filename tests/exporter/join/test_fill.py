@@ -10,6 +10,7 @@ from tests.exporter.join.looks import (
     instance,
     joined,
     links,
+    lost,
     nvml,
     process,
     reasons,
@@ -200,6 +201,14 @@ def test_an_environment_whose_gpu_nobody_uses_is_not_believed() -> None:
     host = found(ONE, None, {20: shared("GPU-A")})
     here = joined(gpus, host, [ONE_UP])
     assert (links(here), reasons(here)) == ([("box:8000", "0", "TP0", "GPU-A")], {})
+
+
+def test_an_environment_goes_on_to_tell_when_one_of_its_gpus_is_lost() -> None:
+    host = found(((20, 1, (*SERVE, "-tp", "2")),), None, {20: shared("GPU-A,GPU-B")})
+    gpus = nvml(FOREIGN.gpus[0], lost(FOREIGN.gpus[1]), FOREIGN.gpus[2])
+    here = joined(gpus, host, [ONE_UP], pids=BLIND)
+    assert links(here) == [("box:8000", "0", "TP0", "GPU-A"), ("box:8000", "0", "TP1", "GPU-B")]
+    assert reasons(here) == {"GPU-C": {"pid_namespace"}}
 
 
 def test_an_environment_whose_numbers_tell_nothing_says_so_of_gpus_that_nobody_else_answers() -> None:

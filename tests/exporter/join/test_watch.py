@@ -10,6 +10,7 @@ from tests.sources.processes.tables import SERVE, Row
 from vllmwatch.exporter.join.watch import JoinWatch
 from vllmwatch.sources.nvml.snapshot import NvmlSnapshot
 from vllmwatch.sources.processes.pids import ResolvedPids
+from vllmwatch.sources.target import ServerGpus
 
 TWO: tuple[Row, ...] = (
     (20, 1, (*SERVE, "--port", "8000", "-tp", "2")),
@@ -89,6 +90,25 @@ def test_a_gpu_that_the_driver_no_longer_counts_is_lost_too(watch: JoinWatch, cl
     watch.join(WHOLE, HOST, UP)
     clock.now += 60
     assert CARRIED in links(watch.join(nvml(FIRST, THIRD), HOST, UP))
+
+
+def test_a_lost_gpu_keeps_a_worker_without_a_rank_beside_others_like_it(watch: JoinWatch, pids: Pids) -> None:
+    """Releases before 0.10 give their processes no titles."""
+    rows: tuple[Row, ...] = ((20, 1, SERVE), (22, 20, ("python3", "-c", "spawn")), (23, 20, ("python3", "-c", "spawn")))
+    host = found(rows)
+    assert [uuid for *_, uuid in links(watch.join(WHOLE, host, UP))] == ["GPU-A", "GPU-B"]
+    here = links(watch.join(nvml(FIRST, lost(SECOND), THIRD), host, UP))
+    assert here == [("box:8000", "0", "", "GPU-A"), ("box:8000", "0", "", "GPU-B")]
+
+
+def test_a_lost_gpu_that_the_configuration_names_is_there_once(clock: Time, pids: Pids) -> None:
+    mapping = ServerGpus("http://far:8000/metrics", "far:8000", ("GPU-B",))
+    mapped = JoinWatch((mapping,), pids, clock=clock)
+    alone = gpu(1, None, used=9 * GIB)
+    for look in (nvml(FIRST, alone), nvml(FIRST, lost(alone)), nvml(lost(gpu(0, uuid="GPU-B")))):
+        assert [link for link in links(mapped.join(look, HOST, [])) if link[0] == "far:8000"] == [
+            ("far:8000", "0", "", "GPU-B")
+        ]
 
 
 def test_a_lost_gpu_keeps_its_engine_when_the_server_has_ended(watch: JoinWatch) -> None:

@@ -36,6 +36,8 @@ class Devices:
     def __init__(self, snapshot: NvmlSnapshot) -> None:
         self._gpus: list[_Known] = []
         self._instances: list[_Known] = []
+        self.lost = frozenset(gpu.identity.uuid for gpu in snapshot.gpus if not gpu.up)
+        """The UUIDs of the GPUs that the driver knows no more."""
         for gpu in snapshot.gpus:
             identity = gpu.identity
             self._gpus.append(_Known(Device(identity.uuid, identity.index), gpu))

@@ -70,7 +70,8 @@ def fill_from_environments(
         except OrderUnknownError:
             unordered = True
             continue
-        if chosen and all(device.gpu_uuid in open_gpus for device in chosen):
+        on = {device.gpu_uuid for device in chosen}
+        if on & open_gpus and on <= open_gpus | devices.lost:
             pages = sorted(its, key=lambda sample: port_of(sample.target) or 0)
             places = [(sample.target.server, engine) for sample in pages for engine in _engines(sample)]
             evidence.links.update(_spread(places, chosen, server.flags))

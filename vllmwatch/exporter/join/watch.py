@@ -91,18 +91,23 @@ class JoinWatch:
         self._remembered = {
             uuid: kept for uuid, kept in self._remembered.items() if now - kept.at <= REMEMBERED_SECONDS
         }
-        present = {(link.server, link.engine, link.rank) for link in joined.links}
+        workers = {_worker(link) for link in joined.links if link.rank}
+        known = {(*_worker(link), link.device.uuid) for link in joined.links}
         lost = [
             link
             for uuid, kept in self._remembered.items()
             if uuid not in up
             for link in kept.links
-            # A worker that is on another GPU now has left this one.
-            if (link.server, link.engine, link.rank) not in present
+            # A worker that is on another GPU now has left this one; one without a rank cannot be told from others.
+            if _worker(link) not in workers and (*_worker(link), link.device.uuid) not in known
         ]
         return (
             joined if not lost else Joined((*joined.links, *sorted(lost)), joined.held, joined.unmapped, joined.notes)
         )
+
+
+def _worker(link: Link) -> tuple[str, str, str]:
+    return link.server, link.engine, link.rank
 
 
 def join(
