@@ -11,7 +11,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.exporter.join.page import debug, held, holding, links, on, samples, unmapped
+from tests.exporter.join.page import debug, held, holding, links, needs_hosts_pids, on, samples, unmapped
 from tests.exporter.server_trees import DATA_PARALLEL, IDLE, script, server_environment, serving_tree
 from tests.fake_nvml.cards import GIB, uuid_of
 from tests.fake_nvml.plugin import child_environment
@@ -21,7 +21,7 @@ from tests.real.exporter_process import ExporterProcess
 from tests.real.places import free_port
 from tests.sources.processes.stand_in import wait_until
 
-pytestmark = pytest.mark.fake_nvml
+pytestmark = [pytest.mark.fake_nvml, needs_hosts_pids]
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 
 OWN_PIDS = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")

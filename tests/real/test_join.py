@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.exporter.join.page import held, holding, links, on, unmapped
+from tests.exporter.join.page import held, holding, links, needs_hosts_pids, on, unmapped
 from tests.fake_nvml.cards import GIB
 from tests.fake_nvml.plugin import child_environment
 from tests.fake_nvml.presets import h100_host
@@ -15,7 +15,7 @@ from tests.real.fixtures import StartExporter, StartVllm
 from tests.real.vllm_server import VllmServer
 from tests.sources.processes.stand_in import wait_until
 
-pytestmark = [pytest.mark.real_vllm, pytest.mark.fake_nvml, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.real_vllm, pytest.mark.fake_nvml, needs_hosts_pids, pytest.mark.timeout(900)]
 
 
 def titled(server: VllmServer) -> Mapping[str, list[psutil.Process]]:

@@ -3,13 +3,20 @@
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.fake_nvml.cards import GIB, Lines, processes, uuid_of
 from tests.real.exporter_process import ExporterProcess
 
 SAMPLE = re.compile(r"^vllmwatch_(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+# In a container of its own no number of the driver's is believed, and there would be no join to test.
+needs_hosts_pids = pytest.mark.skipif(
+    str(Path("/proc/self/ns/pid").readlink()) != "pid:[4026531836]", reason="needs the host's PID namespace"
+)
 Entry = tuple[str, str, int, int | None]
 
 

@@ -146,6 +146,18 @@ def test_ranks_whose_pages_were_never_read_are_known_by_their_place() -> None:
     assert links(joined(gpus, host, samples)) == expected
 
 
+def test_ranks_of_a_second_host_have_places_from_their_first_on() -> None:
+    rows = (
+        *SUPERVISED[:2],
+        (310, 300, ("VLLM::APIServer_DP2",)),
+        (311, 300, ("VLLM::APIServer_DP3",)),
+        *SUPERVISED[-2:],
+    )
+    gpus = nvml(gpu(0, [process(320)]), gpu(1, [process(321)]))
+    here = joined(gpus, found(rows, {300: SUPERVISED_PAGES}), [sample(page) for page in SUPERVISED_PAGES])
+    assert links(here) == [("box:8130", "2", "TP0", "GPU-A"), ("box:8131", "3", "TP0", "GPU-B")]
+
+
 def test_a_rank_that_is_no_target_is_not_put_to_another_ranks_page() -> None:
     gpus = nvml(gpu(0, [process(321)]), gpu(1, [process(320)]))
     host = found(SUPERVISED, {300: SUPERVISED_PAGES})

@@ -203,6 +203,11 @@ def test_an_environment_whose_gpu_nobody_uses_is_not_believed() -> None:
     assert (links(here), reasons(here)) == ([("box:8000", "0", "TP0", "GPU-A")], {})
 
 
+def test_an_environment_of_which_a_gpu_tells_otherwise_is_not_believed() -> None:
+    host = found(((20, 1, (*SERVE, "-tp", "2")),), None, {20: shared("GPU-A,GPU-B")})
+    assert links(joined(nvml(gpu(0, [], used=9 * GIB), gpu(1)), host, [ONE_UP])) == []
+
+
 def test_an_environment_goes_on_to_tell_when_one_of_its_gpus_is_lost() -> None:
     host = found(((20, 1, (*SERVE, "-tp", "2")),), None, {20: shared("GPU-A,GPU-B")})
     gpus = nvml(FOREIGN.gpus[0], lost(FOREIGN.gpus[1]), FOREIGN.gpus[2])
