@@ -19,6 +19,8 @@ ALERTING: tuple[Setting, ...] = (
     *(_threshold(threshold) for threshold in THRESHOLDS),
     Setting("models", Form.MODELS, (), "Thresholds of single models, by the name that a model is served under."),
     Setting("severities", Form.SEVERITIES, (), "Severities of single alerts, where they are to differ."),
+    Setting("prometheus_url", Form.TEXT, "http://localhost:9090", "Where Prometheus is asked."),
+    Setting("alertmanager_url", Form.TEXT, "http://localhost:9093", "Where Alertmanager is asked, and told."),
     Setting("team", Form.TEXT, "vllm", "The label team of every alert."),
     Setting("grafana_url", Form.TEXT, "http://localhost:3000", "Where Grafana is, for the links to boards in alerts."),
     Setting(

@@ -33,6 +33,14 @@ COMMANDS: tuple[Entry, ...] = (
         "vllmwatch.cli.explain",
         "Print what an alert means, where to look first and what to do; without a name, all alerts.",
     ),
+    Entry(
+        "alerts",
+        "vllmwatch.cli.alerts",
+        "List the alerts that are on, from Alertmanager; `alerts test [RECEIVER]` tries whether a page arrives.",
+    ),
+    Entry(
+        "silence", "vllmwatch.cli.silence", "Silence alerts for a time; without a matcher, list the silences in force."
+    ),
     Entry("generate", "vllmwatch.cli.generate", "Write the files of a checkout that are made from the catalogue."),
 )
 

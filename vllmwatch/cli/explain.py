@@ -8,14 +8,14 @@ import typer
 from vllmwatch.catalog.alert_names import ALERT_NAMES
 from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS
 from vllmwatch.cli.alert_settings import alert_settings
-from vllmwatch.cli.options import ConfigLoader, with_settings
+from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.runbooks import render_runbook
 
 Name = Annotated[str, typer.Argument(help="The name of the alert, such as GpuLost.", show_default=False)]
 
 
-@with_settings
+@with_file
 def explain(load: ConfigLoader, *, name: Name = "") -> None:
     """Print what an alert means, where to look first and what to do; without a name, all alerts."""
     settings = alert_settings(load())

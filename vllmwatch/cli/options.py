@@ -34,10 +34,22 @@ _METAVARS: Mapping[Form, str] = {
 def with_settings(body: Callable[..., None]) -> Callable[..., None]:
     """Make a command of `body`, with an option for each setting that has one, --config, and the body's own options.
 
+    See `with_file` for what `body` is given.
+    """
+    return _command(body, tuple(_parameter(setting) for setting in SETTINGS if setting.option is not None))
+
+
+def with_file(body: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of `body`, with --config and the body's own options.
+
     The first argument of `body` is a function that reads the configuration, the first time and again on reload:
     options and environment are as they were at the start, the file as it is then. It raises ConfigError. Parameters
     of `body` after that one are options of its own, declared for typer as usual.
     """
+    return _command(body, ())
+
+
+def _command(body: Callable[..., None], settings: tuple[inspect.Parameter, ...]) -> Callable[..., None]:
     own = tuple(inspect.signature(body).parameters.values())[1:]
 
     @wraps(body)
@@ -47,7 +59,7 @@ def with_settings(body: Callable[..., None]) -> Callable[..., None]:
         options = {key: value for key, value in given.items() if value is not None and value != []}
         body(config_loader(options, chosen), **extra)
 
-    parameters = [*(_parameter(setting) for setting in SETTINGS if setting.option is not None), _file_parameter(), *own]
+    parameters = [*settings, _file_parameter(), *own]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command

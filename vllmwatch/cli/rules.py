@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from vllmwatch.cli.alert_settings import alert_settings, routing
-from vllmwatch.cli.options import ConfigLoader, with_settings
+from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.artifacts import differences, write
 from vllmwatch.render.rule_set import rule_set
@@ -15,7 +15,7 @@ Output = Annotated[Path, typer.Option("--output", help="The folder to write to; 
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not as it should be.")]
 
 
-@with_settings
+@with_file
 def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
     """Write the rules of Prometheus and the configuration of Alertmanager.
 

@@ -160,7 +160,10 @@ def _threshold(key: str, value: object) -> float:
         raise ValueError(f"unknown threshold {mask_secrets(str(key))!r}{_near(str(key), _PER_MODEL)}")
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise FaultsError(f"{key}: a number is asked for, not {describe(value)}")
-    _PER_MODEL[key].require(value)
+    try:
+        _PER_MODEL[key].require(value)
+    except ValueError as error:
+        raise ValueError(f"{key}: {error}") from None
     return float(value)
 
 

@@ -57,6 +57,8 @@ class Config:
     availability_objective_ratio: float
     models: Mapping[str, Mapping[str, float]]
     severities: Mapping[str, Severity]
+    prometheus_url: str
+    alertmanager_url: str
     team: str
     grafana_url: str
     runbook_base_url: str

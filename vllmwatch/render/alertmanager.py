@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from vllmwatch.catalog.alert_names import TEST_ALERT
 from vllmwatch.render import mark
 from vllmwatch.render.rules import dump
 from vllmwatch.spec.alert import Alert, Severity
@@ -97,6 +98,9 @@ def _route(routing: Routing) -> dict[str, Any]:
             "repeat_interval": "1m",
         }
     ]
+    for receiver in routing.receivers:
+        matchers = [f'alertname="{TEST_ALERT}"', f'receiver="{receiver.name}"']
+        routes.append({"receiver": f"only-{receiver.name}", "matchers": matchers, "group_wait": "0s"})
     for team in routing.teams:
         routes += _team_routes(team, [f'team="{team.name}"'], routing)
     routes += _team_routes(routing.default, [], routing)
@@ -131,6 +135,8 @@ def _team_routes(team: Team, matchers: list[str], routing: Routing) -> list[dict
 def _receivers(routing: Routing) -> Iterator[dict[str, Any]]:
     by_name = {receiver.name: receiver for receiver in routing.receivers}
     yield {"name": _NOBODY}
+    for receiver in routing.receivers:
+        yield {"name": f"only-{receiver.name}", **_sections([receiver])}
     if routing.heartbeat:
         yield {"name": _HEARTBEAT, **_sections([by_name[routing.heartbeat]], send_resolved=False)}
     for team in (*routing.teams, routing.default):

@@ -1,4 +1,4 @@
-"""Markdown tables and the characters that must not break them."""
+"""Tables in Markdown and in plain text, and the characters that must not break them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,3 +24,12 @@ def _row(cells: Sequence[str]) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as plain text in columns, the last one as wide as it is."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    lines = [
+        "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[-1]]) for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in lines)

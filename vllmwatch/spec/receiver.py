@@ -36,6 +36,11 @@ class ReceiverKind:
     keys: tuple[ReceiverKey, ...]
     one_of: tuple[str, ...] = ()
 
+    @property
+    def integration(self) -> str:
+        """What Alertmanager calls it where it counts messages."""
+        return self.section.removesuffix("_configs")
+
     def __post_init__(self) -> None:
         names = [key.key for key in self.keys]
         if len(set(names)) < len(names) or not set(self.one_of) <= set(names):

@@ -24,21 +24,22 @@ class Threshold:
     def __post_init__(self) -> None:
         if not self.key.endswith(self.unit.suffix):
             raise ValueError(f"threshold {self.key!r}: a name in {self.unit.word} ends in {self.unit.suffix!r}")
-        self.require(self.default)
+        try:
+            self.require(self.default)
+        except ValueError as error:
+            raise ValueError(f"threshold {self.key!r}: {error}") from None
 
     def require(self, value: float) -> None:
         """Raise ValueError, with what would do, for a value that cannot be meant."""
         if self.unit is RATIO and not 0 < value < 1:
-            raise ValueError(f"{self.key}: a ratio between 0 and 1 is asked for, not {value:g}")
+            raise ValueError(f"a ratio between 0 and 1 is asked for, not {value:g}")
         if value <= 0:
-            raise ValueError(f"{self.key}: more than 0 is asked for, not {value:g}")
+            raise ValueError(f"more than 0 is asked for, not {value:g}")
         if self.edges and value not in self.edges:
             below = [edge for edge in self.edges if edge < value][-1:]
             above = [edge for edge in self.edges if edge > value][:1]
             near = " and ".join(f"{edge:g}" for edge in (*below, *above))
-            raise ValueError(
-                f"{self.key}: {value:g} is no bucket edge, and is never guessed at; the nearest are {near}"
-            )
+            raise ValueError(f"{value:g} is no bucket edge, and is never guessed at; the nearest are {near}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,121 @@
+"""The settings of alerts: what is taken, and what is refused with its place and what would do."""
+
+from pathlib import Path
+
+import pytest
+
+from vllmwatch.config import Config, load_config
+from vllmwatch.errors import ConfigError
+from vllmwatch.spec.alert import Severity
+from vllmwatch.spec.receiver import QuietHours, Team
+
+WHOLE = """\
+gpu_temperature_celsius: 80
+request_latency_p99_seconds: 5
+models:
+  org/slow: {request_latency_p99_seconds: 60, kv_cache_usage_ratio: 0.95}
+severities: {KvCacheUsageHigh: page}
+receivers:
+  - {name: phone, kind: pushover, user_key_file: secrets/user, token_file: /run/token}
+  - {name: chat, kind: telegram, bot_token_file: secrets/bot, chat_id: -1001}
+page_to: [phone]
+ticket_to: [chat]
+teams:
+  batch: {page_to: [chat]}
+heartbeat_to: chat
+quiet_hours: "22:00-07:00 Europe/Berlin"
+"""
+
+
+def load(text: str, tmp_path: Path, **environment: str) -> Config:
+    file = tmp_path / "vllmwatch.yml"
+    file.write_text(text)
+    return load_config({}, environment, file=file, hostname="here", directory=tmp_path)
+
+
+def fault(text: str, tmp_path: Path, **environment: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load(text, tmp_path, **environment)
+    return caught.value.message.replace(str(tmp_path), "DIR")
+
+
+def test_all_settings_of_alerts_are_taken(tmp_path: Path) -> None:
+    config = load(WHOLE, tmp_path)
+    assert (config.gpu_temperature_celsius, config.request_latency_p99_seconds) == (80, 5)
+    assert config.models == {"org/slow": {"request_latency_p99_seconds": 60, "kv_cache_usage_ratio": 0.95}}
+    assert config.severities == {"KvCacheUsageHigh": Severity.PAGE}
+    phone, chat = config.receivers
+    # A path in the file is taken from the file's own folder, wherever Alertmanager runs.
+    assert phone.values == {"user_key_file": str(tmp_path / "secrets/user"), "token_file": "/run/token"}
+    assert (chat.kind.word, chat.values["chat_id"]) == ("telegram", -1001)
+    assert config.teams == (Team("batch", ("chat",), ()),)
+    assert (config.heartbeat_to, config.quiet_hours) == ("chat", QuietHours("22:00", "07:00", "Europe/Berlin"))
+
+
+def test_a_variable_holds_json(tmp_path: Path) -> None:
+    models = '{"org/m": {"request_latency_p99_seconds": 10}}'
+    assert load("", tmp_path, VLLMWATCH_MODELS=models).models == {"org/m": {"request_latency_p99_seconds": 10}}
+    assert fault("", tmp_path, VLLMWATCH_MODELS="org/m").startswith("VLLMWATCH_MODELS: models: JSON is asked for")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "request_latency_p99_seconds: 3",
+            (
+                "DIR/vllmwatch.yml:1: request_latency_p99_seconds: 3 is no bucket edge, and is never guessed at; "
+                "the nearest are 2.5 and 5"
+            ),
+        ),
+        ("kv_cache_usage_ratio: 90", "kv_cache_usage_ratio: a ratio between 0 and 1 is asked for, not 90"),
+        ("gpu_temperature_celsius: -3", "at least 0 is asked for, not -3"),
+        ("gpu_temperature_celsius: warm", "a number is asked for, not 'warm'"),
+        ("models: 3", "models: a mapping of models to mappings of thresholds to values is asked for, not 3"),
+        ("models: {org/m: 3}", "DIR/vllmwatch.yml:1: models: org/m: a mapping of thresholds is asked for, not 3"),
+        (
+            "models:\n  org/m:\n    request_latency: 3",
+            "unknown threshold 'request_latency'; did you mean 'request_latency_p99_seconds'?",
+        ),
+        ("models: {org/m: {gpu_temperature_celsius: 80}}", "unknown threshold 'gpu_temperature_celsius'"),
+        ("models: {org/m: {kv_cache_usage_ratio: high}}", "kv_cache_usage_ratio: a number is asked for, not 'high'"),
+        ("models: {org/m: {request_latency_p99_seconds: 7}}", "the nearest are 5 and 10"),
+        ("severities: {KvCacheUsage: page}", "there is no alert 'KvCacheUsage'; did you mean 'KvCacheUsageHigh"),
+        (
+            "severities: {KvCacheUsageHigh: critical}",
+            "KvCacheUsageHigh: one of page, ticket, none is asked for, not 'cr",
+        ),
+        ("receivers: [{kind: slack}]", "receivers[0]: name: letters, digits, '_', '.' and '-' are asked for"),
+        ("receivers: [{name: a, kind: fax}]", "receivers[0]: kind: one of slack, pagerduty, email, msteams, discord,"),
+        ("receivers: [{name: a, kind: slack}]", "receivers[0]: the key api_url_file is missing"),
+        (
+            "receivers: [{name: a, kind: slack, api_url: https://hooks.example/secret}]",
+            "receivers[0]: unknown key 'api_url'; did you mean 'api_url_file'?",
+        ),
+        ("receivers: [{name: a, kind: webhook}]", "receivers[0]: one of the keys url and url_file is asked for"),
+        (
+            "receivers: [https://hooks.example/secret]",
+            "a mapping with the keys name and kind is asked for, not that text",
+        ),
+        (
+            "receivers: [{name: a, kind: telegram, bot_token_file: x, chat_id: me}]",
+            "chat_id: a whole number is asked for",
+        ),
+        ("page_to: [phone]", "DIR/vllmwatch.yml:1: page_to: there is no receiver 'phone'"),
+        ("heartbeat_to: phone", "heartbeat_to: there is no receiver 'phone'"),
+        ("teams: {a: {page_to: [phone]}}", "teams: a: there is no receiver 'phone'"),
+        ("teams: {a: {pages: [phone]}}", "teams: a: a mapping with the keys page_to and ticket_to is asked for"),
+        (
+            "quiet_hours: at night",
+            "quiet_hours: two times and a time zone, such as 22:00-07:00 Europe/Berlin is asked for",
+        ),
+        ("quiet_hours: 25:00-07:00 UTC", "quiet_hours: two times and a time zone"),
+        ("quiet_hours: 22:00-07:00 Europe/Atlantis", "quiet_hours: there is no time zone 'Europe/Atlantis'"),
+        ("quiet_hours: 07:00-07:00 UTC", "quiet_hours: from 07:00 to 07:00 is no time, or all of it"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    said = fault(text, tmp_path)
+    assert message in said
+    assert "secret" not in said
+    assert "\n" not in said

@@ -1,0 +1,1 @@
+"""Follows a signal from the GPU to the pager."""

@@ -1,0 +1,1 @@
+"""The few places that write to the outside, each asked for by the user."""

@@ -1,0 +1,1 @@
+"""The programs that stand behind the exporter, read and never written to."""
