@@ -42,7 +42,7 @@ def test_with_nothing_given_each_setting_has_its_default() -> None:
     config = load()
     assert set(config.origins.values()) == {"default"}
     for setting in SETTINGS:
-        expected = "here" if setting.key == "node" else setting.default
+        expected: object = "here" if setting.key == "node" else setting.default
         if setting.form in {Form.MODELS, Form.SEVERITIES}:
             expected = {}
         assert getattr(config, setting.key) == expected, setting.key

@@ -89,7 +89,7 @@ def test_the_example_file_with_each_comment_taken_away_holds_every_default() -> 
     values = yaml.safe_load("\n".join(line for line in lines if not line.startswith("#")))
     assert values.keys() == {setting.key for setting in SETTINGS}
     for setting in SETTINGS:
-        plain = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+        plain: object = list(setting.default) if isinstance(setting.default, tuple) else setting.default
         plain = {} if setting.form in MAPPINGS else plain
         assert values[setting.key] == (plain or None if setting.key == "targets" else plain), setting.key
 
