@@ -4,6 +4,7 @@ Run as `python -m tests.real.alertmanager_programs`. They come from the machine'
 each.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,6 +53,18 @@ def find(age: str) -> Path:
     if program is None or not _is_new_enough(program):
         raise PeerUnavailableError(f"the {age} Alertmanager is not there: python -m tests.real.alertmanager_programs")
     return program
+
+
+def command(program: Path) -> list[str]:
+    """Return the words that start an unpacked Alertmanager.
+
+    Debian's looks for its default templates in /usr/share alone, so it runs in a mount namespace in which what was
+    unpacked lies over that.
+    """
+    share = program.parents[1] / "share"
+    script = 'mount -t overlay overlay -o "lowerdir=$1:/usr/share" /usr/share && shift && exec "$@"'
+    namespaces = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    return [*namespaces, "sh", "-c", script, "sh", str(share), str(program)]
 
 
 def _program(suite: str) -> Path:

@@ -53,7 +53,6 @@ ALERT = Alert(
         "are in use."
     ),
     board=Board.SERVER,
-    causes=("KvCacheExhausted",),
     cases=(
         fires(
             "above the threshold for ten minutes",
