@@ -11,6 +11,7 @@ import pytest
 from tests.exporter.services import configured, exporter, target
 from tests.exporter.vllm.pages import RECORDED, samples_of
 from tests.servers import Handler, answering, closing_after, response, serving, vllm
+from vllmwatch.catalog.alert_names import ALERT_FILES
 from vllmwatch.errors import ConfigError
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.routes import accepts_gzip
@@ -361,5 +362,19 @@ def test_only_reading_is_offered_where_nothing_is_changed() -> None:
             assert (await client.post("/metrics")).status_code == 405
             assert (await client.get("/nowhere")).status_code == 404
             assert (await client.head("/metrics")).status_code == 200
+
+    run(test())
+
+
+def test_each_alert_has_its_runbook_where_its_link_leads() -> None:
+    async def test() -> None:
+        async with exporter(lambda: configured([])) as (client, _):
+            for slug in ALERT_FILES:
+                answer = await client.get(f"/runbooks/{slug}")
+                assert answer.status_code == 200, slug
+                assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+                assert "\n## What to do\n" in answer.text
+            assert (await client.get("/runbooks/nothing")).status_code == 404
+            assert (await client.get("/runbooks/..%2Fservice")).status_code == 404
 
     run(test())

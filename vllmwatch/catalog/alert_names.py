@@ -3,15 +3,18 @@
 The modules hold cases and runbooks, which are megabytes of memory to a process that only checks a setting.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 
-def _name(module: Path) -> str:
-    return "".join(word.capitalize() for word in module.stem.split("_"))
+def _name(slug: str) -> str:
+    return "".join(word.capitalize() for word in slug.split("_"))
 
 
+ALERT_FILES: Mapping[str, Path] = {
+    module.stem: module for module in sorted(Path(__file__).with_name("alerts").glob("*/[!_]*.py"))
+}
+"""The module of each alert by the name of its page."""
 TEST_ALERT = "VllmwatchTest"
 """The alert that is only a test of the way; no rule has it."""
-ALERT_NAMES: tuple[str, ...] = tuple(
-    sorted(_name(module) for module in Path(__file__).with_name("alerts").glob("*/[!_]*.py"))
-)
+ALERT_NAMES: tuple[str, ...] = tuple(sorted(map(_name, ALERT_FILES)))

@@ -14,6 +14,7 @@ from vllmwatch.exporter.debug import debug_of
 from vllmwatch.exporter.fleet import Fleet, fleet_of
 from vllmwatch.exporter.http_sd import http_sd
 from vllmwatch.exporter.page import CONTENT_TYPE
+from vllmwatch.exporter.runbooks import runbook
 from vllmwatch.exporter.service import Sampled, Service
 
 _TIMEOUT_HEADER = "X-Prometheus-Scrape-Timeout-Seconds"
@@ -81,6 +82,14 @@ def people_routes(service: Service) -> APIRouter:
     async def debug() -> JSONResponse:
         """Why a target failed in the last sample."""
         return _IndentedResponse(debug_of(_last(service).collection))
+
+    @router.get("/runbooks/{slug}", response_class=PlainTextResponse)
+    async def runbook_of(slug: str) -> str:
+        """What an alert means, where to look first, and what to do."""
+        text = runbook(slug)
+        if text is None:
+            raise HTTPException(404, "there is no such alert; `vllmwatch explain` lists them")
+        return text
 
     @router.post("/-/reload", response_class=PlainTextResponse)
     async def reload() -> str:
