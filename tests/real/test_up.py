@@ -15,6 +15,8 @@ import pytest
 import requests
 
 from tests.real.places import ROOT, free_port
+from vllmwatch.catalog.alerts import ALERTS
+from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.stack.prometheus import Prometheus
 
 pytestmark = pytest.mark.real_prometheus
@@ -143,6 +145,28 @@ def test_hangup_makes_the_exporter_read_its_configuration_again(start_up: StartU
         assert time.monotonic() < deadline, "the exporter did not read its configuration again"
         time.sleep(0.2)
     assert up.children() == {"exporter": exporter}
+    up.process.send_signal(signal.SIGTERM)
+    assert up.finish() == 0
+
+
+def rules(up: Up) -> dict[str, str]:
+    """Return the rules that Prometheus has, by name: the query of each."""
+    groups = requests.get(f"{up.prometheus}/api/v1/rules", timeout=10).json()["data"]["groups"]
+    return {rule["name"]: rule["query"] for group in groups for rule in group["rules"]}
+
+
+def test_prometheus_has_the_rules_and_takes_new_thresholds_up(start_up: StartUp) -> None:
+    up = start_up()
+    loaded = rules(up)
+    assert {recording.name for group in RECORDINGS for recording in group.recordings} <= loaded.keys()
+    assert {alert.name for alert in ALERTS} <= loaded.keys()
+    assert loaded["KvCacheUsageHigh"].endswith("> 0.9")
+    (up.state.parent / "vllmwatch.yml").write_text("kv_cache_usage_ratio: 0.8\n")
+    up.process.send_signal(signal.SIGHUP)
+    deadline = time.monotonic() + 30
+    while not rules(up)["KvCacheUsageHigh"].endswith("> 0.8"):
+        assert time.monotonic() < deadline, "Prometheus did not read its rules again"
+        time.sleep(0.2)
     up.process.send_signal(signal.SIGTERM)
     assert up.finish() == 0
 

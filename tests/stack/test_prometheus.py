@@ -110,7 +110,7 @@ def test_suite_that_the_mirror_lacks_is_refused_with_apts_words(tmp_path: Path) 
 @pytest.mark.real_prometheus
 def test_promtool_accepts_the_configuration(prometheus_program: Prometheus, tmp_path: Path) -> None:
     path = tmp_path / "prometheus.yml"
-    path.write_text(prometheus_config(Address("::", 9836)))
+    path.write_text(prometheus_config(Address("::", 9836), tmp_path / "rules"))
     assert 'targets: ["[::1]:9836"]' in path.read_text()
     checked = subprocess.run(
         [prometheus_program.promtool, "check", "config", path], capture_output=True, text=True, check=False

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from vllmwatch.cli.alert_settings import alert_settings
 from vllmwatch.cli.calling import called
-from vllmwatch.config import find_file, load_config
+from vllmwatch.config import Config, find_file, load_config
+from vllmwatch.render.rule_set import rule_files
 from vllmwatch.stack.up import UpOptions
 from vllmwatch.stack.up import up as run_stack
 
@@ -42,13 +44,17 @@ def up(
     given: dict[str, object] = {} if listen is None else {"listen": listen}
     directory = Path.cwd()
     # Read here too, so that a fault in the configuration is said before anything starts.
-    settings = load_config(
-        {**given, **({"targets": targets} if targets else {})},
-        os.environ,
-        file=find_file(config, os.environ, directory),
-        hostname=socket.gethostname(),
-        directory=directory,
-    )
+
+    def load() -> Config:
+        return load_config(
+            {**given, **({"targets": targets} if targets else {})},
+            os.environ,
+            file=find_file(config, os.environ, directory),
+            hostname=socket.gethostname(),
+            directory=directory,
+        )
+
+    settings = load()
     passed_on = [part for target in targets or [] for part in ("--target", target)]
     passed_on += [] if config is None else ["--config", str(config)]
     passed_on += [] if discover else ["--no-discover"]
@@ -59,6 +65,7 @@ def up(
         with_prometheus=with_prometheus,
         retention=retention,
         exporter_arguments=tuple(passed_on),
+        rules=lambda: rule_files(alert_settings(load())),
     )
     how = called()
     run_stack(options, lambda line: typer.echo(how.copyable(line)))

@@ -12,9 +12,18 @@ ALERTMANAGER_FILE = "alertmanager.yml"
 
 def rule_set(settings: AlertSettings, routing: Routing) -> dict[str, str]:
     """Return the text of each file by its path: rules/*.yml, alertmanager.yml and the template beside it."""
-    files = {rule_path(group).removeprefix("alerts/"): render_rules(group) for group in RECORDINGS}
+    rules = {f"rules/{name}": text for name, text in rule_files(settings).items()}
+    return rules | {ALERTMANAGER_FILE: render_alertmanager(routing, ALERTS), TEMPLATE_FILE: render_alert_template()}
+
+
+def rule_files(settings: AlertSettings) -> dict[str, str]:
+    """Return the text of each rule file of Prometheus by its name."""
+    files = {_name(rule_path(group)): render_rules(group) for group in RECORDINGS}
     for theme, help_text in THEMES.items():
         mine = [alert for alert in ALERTS if alert.theme == theme]
-        path = alert_rule_path(theme).removeprefix("alerts/")
-        files[path] = render_alert_rules(theme, help_text, mine, settings)
-    return files | {ALERTMANAGER_FILE: render_alertmanager(routing, ALERTS), TEMPLATE_FILE: render_alert_template()}
+        files[_name(alert_rule_path(theme))] = render_alert_rules(theme, help_text, mine, settings)
+    return files
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

@@ -10,13 +10,14 @@ SCRAPE_INTERVAL_SECONDS = 15
 JOB = "vllmwatch"
 
 
-def prometheus_config(exporter: Address, scrape_interval_seconds: int = SCRAPE_INTERVAL_SECONDS) -> str:
-    """Return the configuration file: one job, the exporter, whose own labels are kept."""
+def prometheus_config(exporter: Address, rules: Path, scrape_interval_seconds: int = SCRAPE_INTERVAL_SECONDS) -> str:
+    """Return the configuration file: one job, the exporter, whose own labels are kept; `rules` is a folder."""
     target = json.dumps(str(exporter.reached_at))
     return (
         "# Written by `vllmwatch up` at each start; changes are lost.\n"
         "global:\n"
         f"  scrape_interval: {scrape_interval_seconds}s\n"
+        f"rule_files: [{json.dumps(str(rules / '*.yml'))}]\n"
         "scrape_configs:\n"
         f"  - job_name: {JOB}\n"
         "    honor_labels: true\n"

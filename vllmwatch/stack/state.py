@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,15 +20,26 @@ class StateDirectory:
         self.programs = self.root / "prometheus"
         self.prometheus_config = self.root / "up" / "prometheus.yml"
         self.prometheus_data = self.root / "up" / "prometheus-data"
+        self.rules = self.root / "up" / "rules"
         self.logs = self.root / "up" / "logs"
         try:
-            for folder in (self.programs, self.prometheus_data, self.logs):
+            for folder in (self.programs, self.prometheus_data, self.rules, self.logs):
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StartError(
                 f"{self.root} cannot be used: {error.strerror}",
                 hint="name a folder that you may write to: `vllmwatch up --state FOLDER`",
             ) from error
+
+    def write_rules(self, texts: Mapping[str, str]) -> None:
+        """Put these rule files into place, each by its name, and take away those that were there before."""
+        for name, text in texts.items():
+            fresh = self.rules / f".{name}"
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(self.rules / name)
+        for old in self.rules.glob("*.yml"):
+            if old.name not in texts:
+                old.unlink()
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -3,12 +3,12 @@
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vllmwatch.errors import StartError
+from vllmwatch.errors import StartError, VllmwatchError
 from vllmwatch.stack.address import Address, next_free, parse_address
 from vllmwatch.stack.child import Child
 from vllmwatch.stack.http import is_free, is_ok, read_json
@@ -32,6 +32,7 @@ class UpOptions:
     """What the user asked for; `listen` is None where the default stands and may move to the next free port.
 
     `exporter_arguments` are passed on to `vllmwatch exporter` as they are; `retention` is a Prometheus duration.
+    `rules` gives the text of each rule file by its name, and may raise VllmwatchError when the settings cannot be read.
     """
 
     state: Path
@@ -40,6 +41,7 @@ class UpOptions:
     with_prometheus: bool = True
     retention: str = "15d"
     exporter_arguments: tuple[str, ...] = ()
+    rules: Callable[[], Mapping[str, str]] = dict
 
 
 class Stack:
@@ -88,7 +90,8 @@ class Stack:
         wanted = Address("127.0.0.1", self._options.prometheus_port)
         address = self._free(wanted, "Prometheus", "--prometheus-port PORT", movable=True)
         config, data = self._state.prometheus_config, self._state.prometheus_data
-        config.write_text(prometheus_config(exporter))
+        self._state.write_rules(self._options.rules())
+        config.write_text(prometheus_config(exporter, self._state.rules))
         command = prometheus_command(program, config, data, address, self._options.retention)
         self._say(f"Prometheus {program.version} ({program.path})")
         self._start("prometheus", command)
@@ -136,6 +139,17 @@ class Stack:
             exporter = self._children[0]
             exporter.send_signal(signal.SIGHUP)
             self._say(f"The exporter reads its configuration again; what it makes of it: {exporter.log.path}")
+            for prometheus in self._children[1:]:
+                self._reload_rules(prometheus)
+
+    def _reload_rules(self, prometheus: Child) -> None:
+        try:
+            self._state.write_rules(self._options.rules())
+        except VllmwatchError as error:
+            self._say(f"The rules stay as they are: {error.message}")
+            return
+        prometheus.send_signal(signal.SIGHUP)
+        self._say(f"Prometheus reads its rules again; what it makes of them: {prometheus.log.path}")
 
     def _report(self, exporter: Address, prometheus: Address | None) -> None:
         for line in summary(read_json(f"{exporter.url}/api/v1/fleet")):
