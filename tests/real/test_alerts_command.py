@@ -1,50 +1,19 @@
 """`vllmwatch alerts` and `vllmwatch silence` against a real Alertmanager and a receiver that takes, or refuses."""
 
-import contextlib
-import http.server
 import json
 import subprocess
-import threading
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.real.alertmanager_programs import command
-from tests.real.places import free_port, last_lines
+from tests.real.alertmanager_server import AlertmanagerServer
+from tests.real.places import free_port
+from tests.real.receiver import Receiver
 from vllmwatch.sources.backends.alertmanager import AlertmanagerReader
 
 pytestmark = pytest.mark.real_alertmanager
 PROGRAM = Path(__file__).parents[2] / ".venv" / "bin" / "vllmwatch"
-
-
-class Receiver:
-    """A webhook that keeps what it is sent, and answers `status`."""
-
-    def __init__(self) -> None:
-        self.status = 200
-        self.messages: list[dict[str, Any]] = []
-        outer = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                outer.messages.append(json.loads(body))
-                self.send_response(outer.status)
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None: ...
-
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 @pytest.fixture
@@ -66,31 +35,10 @@ def configuration(tmp_path: Path, receiver: Receiver, alertmanager_program: Path
         "page_to: [hook]\n"
     )
     run(file, "rules", "--output", str(tmp_path / "rules"))
-    log = tmp_path / "alertmanager.log"
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            [
-                *command(alertmanager_program),
-                f"--config.file={tmp_path / 'rules' / 'alertmanager.yml'}",
-                f"--storage.path={tmp_path / 'data'}",
-                f"--web.listen-address=127.0.0.1:{port}",
-                "--cluster.listen-address=",
-            ],
-            stdout=out,
-            stderr=out,
-        )
-    try:
-        deadline = time.monotonic() + 30
-        while True:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/-/ready", timeout=2):
-                break
-            assert process.poll() is None, last_lines(log)
-            assert time.monotonic() < deadline, last_lines(log)
-            time.sleep(0.1)
-        yield file
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
+    server = AlertmanagerServer(alertmanager_program, tmp_path, tmp_path / "rules" / "alertmanager.yml", port)
+    server.start()
+    yield file
+    server.stop()
 
 
 def run(file: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":

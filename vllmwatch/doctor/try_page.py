@@ -25,8 +25,8 @@ class Delivery:
 
     @property
     def delivered(self) -> bool:
-        """Whether each receiver got it, as far as Alertmanager knows."""
-        return self.tried >= self.expected and self.failed == 0
+        """Whether each receiver took it."""
+        return self.tried - self.failed >= self.expected and self.failed == 0
 
 
 def try_page(
@@ -54,7 +54,8 @@ def try_page(
     while True:
         found = _deliveries(before, reader.messages(), receivers)
         if all(each.tried >= each.expected or each.failed for each in found) or clock() >= deadline:
-            return found
+            # A try that failed is counted twice, one count after the other.
+            return _deliveries(before, reader.messages(), receivers)
         sleep(_LOOK_SECONDS)
 
 

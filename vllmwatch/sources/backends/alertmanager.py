@@ -8,7 +8,8 @@ from vllmwatch.sources.backends.answer import get, get_json
 from vllmwatch.sources.vllm.text import LineError, read_sample
 
 PROGRAM = "Alertmanager"
-_SENT = "alertmanager_notifications_total"
+# Counted when an answer, or none, has come; alertmanager_notifications_total counts what is begun.
+_TRIED = "alertmanager_notification_requests_total"
 _REFUSED = "alertmanager_notification_requests_failed_total"
 
 
@@ -42,7 +43,7 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """How many messages of each integration were tried, and how many tries failed."""
+    """How many messages of each integration were tried to the end, and how many of these tries failed."""
 
     tried: Mapping[str, int]
     failed: Mapping[str, int]
@@ -83,7 +84,7 @@ class AlertmanagerReader:
         failed: dict[str, int] = {}
         for line in get(PROGRAM, self.base_url, "/metrics").content.splitlines():
             counts = (
-                tried if line.startswith(_SENT.encode()) else failed if line.startswith(_REFUSED.encode()) else None
+                tried if line.startswith(_TRIED.encode()) else failed if line.startswith(_REFUSED.encode()) else None
             )
             if counts is None:
                 continue
