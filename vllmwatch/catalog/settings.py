@@ -19,6 +19,21 @@ ALERTING: tuple[Setting, ...] = (
     *(_threshold(threshold) for threshold in THRESHOLDS),
     Setting("models", Form.MODELS, (), "Thresholds of single models, by the name that a model is served under."),
     Setting("severities", Form.SEVERITIES, (), "Severities of single alerts, where they are to differ."),
+    Setting(
+        "direct_jobs",
+        Form.TEXT,
+        "",
+        "A pattern of the jobs by which your Prometheus scrapes vLLM servers itself, which rules then tell apart by "
+        "instance; empty where it scrapes the exporter.",
+        may_be_empty=True,
+    ),
+    Setting(
+        "gpu_metrics",
+        Form.TEXT,
+        "vllmwatch",
+        "Whose GPU series your Prometheus has: those of the exporter, or those of NVIDIA's dcgm-exporter.",
+        choices=("vllmwatch", "dcgm"),
+    ),
     Setting("prometheus_url", Form.TEXT, "http://localhost:9090", "Where Prometheus is asked."),
     Setting("alertmanager_url", Form.TEXT, "http://localhost:9093", "Where Alertmanager is asked, and told."),
     Setting("team", Form.TEXT, "vllm", "The label team of every alert."),

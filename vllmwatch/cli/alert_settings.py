@@ -4,6 +4,7 @@ from vllmwatch.catalog.thresholds import THRESHOLDS
 from vllmwatch.config import Config
 from vllmwatch.render.alert_rules import AlertSettings
 from vllmwatch.render.alertmanager import Routing
+from vllmwatch.render.rule_set import Sources
 from vllmwatch.spec.receiver import Team
 from vllmwatch.spec.threshold import Thresholds
 
@@ -29,3 +30,8 @@ def routing(config: Config) -> Routing:
         heartbeat=config.heartbeat_to or None,
         quiet_hours=config.quiet_hours,
     )
+
+
+def sources(config: Config) -> Sources:
+    """Return where Prometheus has its series from."""
+    return Sources(config.direct_jobs or None, config.gpu_metrics == "dcgm")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from vllmwatch.cli.alert_settings import alert_settings, routing
+from vllmwatch.cli.alert_settings import alert_settings, routing, sources
 from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.artifacts import differences, write
@@ -24,7 +24,7 @@ def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
     """
     config = load()
     told = routing(config)
-    texts = {path: text.encode() for path, text in rule_set(alert_settings(config), told).items()}
+    texts = {path: text.encode() for path, text in rule_set(alert_settings(config), told, sources(config)).items()}
     if told.tells_nobody:
         typer.echo("warning: no page reaches anybody: set `receivers` and `page_to` (vllmwatch.yml)", err=True)
     try:

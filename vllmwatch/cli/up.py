@@ -10,7 +10,7 @@ import typer
 from vllmwatch.cli.alert_settings import alert_settings
 from vllmwatch.cli.calling import called
 from vllmwatch.config import Config, find_file, load_config
-from vllmwatch.render.rule_set import rule_files
+from vllmwatch.render.rule_set import Sources, rule_files
 from vllmwatch.stack.up import UpOptions
 from vllmwatch.stack.up import up as run_stack
 
@@ -65,7 +65,7 @@ def up(
         with_prometheus=with_prometheus,
         retention=retention,
         exporter_arguments=tuple(passed_on),
-        rules=lambda: rule_files(alert_settings(load())),
+        rules=lambda: rule_files(alert_settings(load()), Sources()),
     )
     how = called()
     run_stack(options, lambda line: typer.echo(how.copyable(line)))

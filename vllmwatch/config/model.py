@@ -57,6 +57,8 @@ class Config:
     availability_objective_ratio: float
     models: Mapping[str, Mapping[str, float]]
     severities: Mapping[str, Severity]
+    direct_jobs: str
+    gpu_metrics: str
     prometheus_url: str
     alertmanager_url: str
     team: str

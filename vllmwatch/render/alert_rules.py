@@ -1,12 +1,12 @@
 """alerts/rules/alerts_*.yml: rule files of Prometheus with the alerts of one theme each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.render import mark
-from vllmwatch.render.rules import Text, dump, indented
+from vllmwatch.render.rules import Rule, Text, dump, indented
 from vllmwatch.spec.alert import Alert, Severity, Subject
 from vllmwatch.spec.threshold import Thresholds
 
@@ -26,11 +26,17 @@ class AlertSettings:
     grafana_url: str = "http://localhost:3000"
 
 
-def render_alert_rules(theme: str, help_text: str, alerts: Sequence[Alert], settings: AlertSettings) -> str:
-    """Return the rule file of the alerts of a theme; raises ValueError without alerts."""
+def render_alert_rules(
+    theme: str,
+    help_text: str,
+    alerts: Sequence[Alert],
+    settings: AlertSettings,
+    change: Callable[[Rule], Rule] = lambda rule: rule,
+) -> str:
+    """Return the rule file of the alerts of a theme, each as `change` makes it; raises ValueError without alerts."""
     if not alerts:
         raise ValueError(f"{theme}: there are no alerts")
-    rules = [rule for alert in alerts for rule in _rules(alert, settings)]
+    rules = [change(rule) for alert in alerts for rule in _rules(alert, settings)]
     group = {"name": f"vllmwatch-alerts-{theme}", "interval": INTERVAL, "rules": rules}
     return mark.comment(f"# {help_text}\n{dump({'groups': [group]})}")
 

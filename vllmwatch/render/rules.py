@@ -1,5 +1,6 @@
 """alerts/rules/*.yml: rule files of Prometheus."""
 
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -35,9 +36,12 @@ def dump(data: Any) -> str:
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=_WIDTH, allow_unicode=True)
 
 
-def render_rules(group: Group) -> str:
-    """Return the rule file of a group of recordings."""
-    rules = [{"record": each.name, "expr": Text(indented(each.expression))} for each in group.recordings]
+Rule = dict[str, Any]
+
+
+def render_rules(group: Group, change: Callable[[Rule], Rule] = lambda rule: rule) -> str:
+    """Return the rule file of a group of recordings, each as `change` makes it."""
+    rules = [change({"record": each.name, "expr": Text(indented(each.expression))}) for each in group.recordings]
     entry = {"name": group.name, "interval": f"{group.interval_seconds}s", "rules": rules}
     return mark.comment(f"# {group.help}\n{dump({'groups': [entry]})}")
 
