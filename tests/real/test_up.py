@@ -171,6 +171,7 @@ def test_prometheus_has_the_rules_and_takes_new_thresholds_up(start_up: StartUp)
     assert up.finish() == 0
 
 
+@pytest.mark.usefixtures("hangup_as_usual")
 def test_hangup_of_the_terminal_ends_it(tmp_path: Path, newest_prometheus: Prometheus) -> None:
     keyboard, terminal = os.openpty()
     try:

@@ -30,6 +30,7 @@ def test_hangup_without_a_terminal_asks_to_reload() -> None:
         assert (requests.stop.is_set(), requests.reload.is_set()) == (False, True)
 
 
+@pytest.mark.usefixtures("hangup_as_usual")
 def test_hangup_at_a_terminal_asks_to_stop() -> None:
     with requests_by_signal(at_terminal=True) as requests:
         os.kill(os.getpid(), signal.SIGHUP)
