@@ -46,17 +46,32 @@ class Scrape:
 class PrometheusServer:
     """One Prometheus process on 127.0.0.1 with its data under `folder`.
 
+    It loads the rules in the folder `rules`, and tells the Alertmanager at the address `alertmanager`.
+
     It logs at level debug, where Prometheus tells of pages that it could not read.
     """
 
-    def __init__(self, program: Prometheus, folder: Path, scrapes: Sequence[Scrape]) -> None:
+    def __init__(
+        self,
+        program: Prometheus,
+        folder: Path,
+        scrapes: Sequence[Scrape],
+        rules: Path | None = None,
+        alertmanager: str | None = None,
+    ) -> None:
         self.program = program
         self.url = f"http://127.0.0.1:{free_port()}"
         self.log = folder / f"prometheus-{program.version}.log"
         self._config = folder / f"prometheus-{program.version}.yml"
         self._data = folder / f"prometheus-{program.version}-data"
+        config: dict[str, Any] = {"scrape_configs": [scrape.config() for scrape in scrapes]}
+        if rules is not None:
+            config["rule_files"] = [str(rules / "*.yml")]
+        if alertmanager is not None:
+            targets = {"targets": [urlsplit(alertmanager).netloc]}
+            config["alerting"] = {"alertmanagers": [{"static_configs": [targets]}]}
         # JSON is YAML.
-        self._config.write_text(json.dumps({"scrape_configs": [scrape.config() for scrape in scrapes]}))
+        self._config.write_text(json.dumps(config))
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
