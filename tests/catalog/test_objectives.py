@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from vllmwatch.catalog import vllm
-from vllmwatch.catalog.objectives import FIRST_TOKEN, INTER_TOKEN, LATENCIES, OBJECTIVES, REQUEST, Latency, Objective
+from vllmwatch.catalog.latencies import FIRST_TOKEN, INTER_TOKEN, LATENCIES, REQUEST, Latency
+from vllmwatch.catalog.objectives import OBJECTIVES, Objective, objectives
+from vllmwatch.catalog.thresholds import DEFAULTS
+from vllmwatch.spec.threshold import Thresholds
 from vllmwatch.spec.upstream import UpstreamKind
 
 PAGE = (Path(__file__).parents[1] / "data" / "vllm" / "vllm_0.32.0_loaded.prom").read_text()
@@ -25,7 +28,7 @@ def test_latencies_are_histograms_of_the_catalogue(latency: Latency) -> None:
 
 
 def test_the_edge_of_an_objective_is_written_as_pages_write_it() -> None:
-    assert [objective.edge for objective in OBJECTIVES] == ["2.0", "2.5", "0.1"]
+    assert [objective.edge for objective in OBJECTIVES] == ["2.0", "2.5", "0.1", "1.0"]
     for objective in OBJECTIVES:
         assert f'{objective.latency.metric}_bucket{{engine="0",le="{objective.edge}"' in PAGE
 
@@ -42,3 +45,17 @@ def test_the_edge_of_an_objective_is_written_as_pages_write_it() -> None:
 def test_what_is_no_edge_is_refused_with_its_neighbours(latency: Latency, seconds: float, near: str) -> None:
     with pytest.raises(ValueError, match=near):
         Objective(latency, seconds)
+
+
+def test_a_model_has_the_edge_of_its_own_threshold_and_others_keep_the_common_one() -> None:
+    own = {"slow": {"request_latency_p99_seconds": 10.0}, "slower": {"request_latency_p99_seconds": 30.0}}
+    own |= {"as_slow": {"request_latency_p99_seconds": 10.0}, "other": {"kv_cache_usage_ratio": 0.5}}
+    request, first_token, *_ = objectives(Thresholds(DEFAULTS.everywhere, own))
+    assert request.edge == "2.0"
+    assert request.edges_of_models == {"10.0": ("as_slow", "slow"), "30.0": ("slower",)}
+    assert first_token.edges_of_models == {}
+
+
+def test_a_threshold_of_a_model_that_is_no_edge_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"7 s is no bucket edge .* 5 s and 10 s"):
+        Objective(REQUEST, 2.0, {"slow": 7.0})

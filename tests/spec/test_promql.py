@@ -1,6 +1,6 @@
 """PromQL is put together as it is written by hand, and its names and labels are told from its text."""
 
-from vllmwatch.spec.promql import aggregate, either, label_lists, names_in, select
+from vllmwatch.spec.promql import aggregate, either, is_none_of, is_one_of, is_text, label_lists, names_in, select
 
 
 def test_a_selector_has_its_matchers_and_its_window() -> None:
@@ -31,3 +31,9 @@ def test_lists_of_labels_are_found_with_the_word_before_them() -> None:
         ("group_left", ()),
         ("ignoring", ("d",)),
     ]
+
+
+def test_matchers_of_names_match_these_names_and_no_others() -> None:
+    assert is_text("model_name", 'a"\\b') == r'model_name="a\"\\b"'
+    assert is_one_of("model_name", ["org/a-1.5", "b"]) == r'model_name=~"org/a-1\\.5|b"'
+    assert is_none_of("model_name", ["(x"]) == r'model_name!~"\\(x"'

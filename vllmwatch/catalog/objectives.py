@@ -1,68 +1,78 @@
 """The latency objectives, each at a bucket edge that vLLM has, so that shares above it are counted and not guessed."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-# vLLM 0.32.0, vllm/v1/metrics/buckets.py; the same in 0.33.0. Seconds, without +Inf.
-REQUEST_EDGES: tuple[float, ...] = (
-    *(0.3, 0.5, 0.8, 1.0, 1.5, 2.0, 2.5, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0),
-    *(120.0, 240.0, 480.0, 960.0, 1920.0, 7680.0),
-)
-FIRST_TOKEN_EDGES: tuple[float, ...] = (
-    *(0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0),
-    *(20.0, 40.0, 80.0, 160.0, 640.0, 2560.0),
-)
-INTER_TOKEN_EDGES: tuple[float, ...] = (
-    *(0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 20.0, 40.0, 80.0),
-)
+from vllmwatch.catalog import thresholds
+from vllmwatch.catalog.latencies import FIRST_TOKEN, INTER_TOKEN, QUEUE, REQUEST, Latency
+from vllmwatch.spec.threshold import Threshold, Thresholds
 
-
-@dataclass(frozen=True, slots=True)
-class Latency:
-    """A histogram of vLLM's in seconds: the `word` that recordings know it by, and its bucket `edges`."""
-
-    word: str
-    metric: str
-    edges: tuple[float, ...]
-    what: str
-
-
-REQUEST = Latency("request_latency", "vllm:e2e_request_latency_seconds", REQUEST_EDGES, "requests")
-FIRST_TOKEN = Latency(
-    "time_to_first_token", "vllm:time_to_first_token_seconds", FIRST_TOKEN_EDGES, "requests with a first token"
-)
-INTER_TOKEN = Latency("inter_token_latency", "vllm:inter_token_latency_seconds", INTER_TOKEN_EDGES, "output steps")
-QUEUE = Latency("queue_time", "vllm:request_queue_time_seconds", REQUEST_EDGES, "requests")
-
-LATENCIES: tuple[Latency, ...] = (REQUEST, FIRST_TOKEN, INTER_TOKEN, QUEUE)
+WINDOWS: tuple[str, ...] = ("5m", "10m", "30m", "1h", "6h")
+"""What shares are counted over where an error budget is made of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """A latency that is not to be passed; raises ValueError, with the edges beside it, where it is no bucket edge."""
+    """A latency that is not to be passed, by all models or by `models` that have a value of their own.
+
+    `windows` are those that it is counted over. Raises ValueError, with the edges beside it, for a value that is no
+    bucket edge.
+    """
 
     latency: Latency
     threshold_seconds: float
+    models: Mapping[str, float] = field(default_factory=dict)
+    windows: tuple[str, ...] = WINDOWS
 
     def __post_init__(self) -> None:
-        edges = self.latency.edges
-        if self.threshold_seconds in edges:
-            return
-        below = [edge for edge in edges if edge < self.threshold_seconds]
-        above = [edge for edge in edges if edge > self.threshold_seconds]
-        near = " and ".join(f"{edge:g} s" for edge in (*below[-1:], *above[:1]))
-        raise ValueError(
-            f"{self.latency.word}: {self.threshold_seconds:g} s is no bucket edge of {self.latency.metric}; "
-            f"the nearest are {near}"
-        )
+        for seconds in (self.threshold_seconds, *self.models.values()):
+            self._require_edge(seconds)
 
     @property
     def edge(self) -> str:
-        """The value of the label `le`, as pages have it."""
-        return repr(float(self.threshold_seconds))
+        """The value of the label `le`, as pages have it, of the models without one of their own."""
+        return _edge(self.threshold_seconds)
+
+    @property
+    def edges_of_models(self) -> dict[str, tuple[str, ...]]:
+        """The models with an edge of their own, by edge."""
+        found: dict[str, tuple[str, ...]] = {}
+        for model, seconds in sorted(self.models.items()):
+            found[_edge(seconds)] = (*found.get(_edge(seconds), ()), model)
+        return found
+
+    def _require_edge(self, seconds: float) -> None:
+        edges = self.latency.edges
+        if seconds in edges:
+            return
+        below = [edge for edge in edges if edge < seconds]
+        above = [edge for edge in edges if edge > seconds]
+        near = " and ".join(f"{edge:g} s" for edge in (*below[-1:], *above[:1]))
+        raise ValueError(
+            f"{self.latency.word}: {seconds:g} s is no bucket edge of {self.latency.metric}; the nearest are {near}"
+        )
 
 
-OBJECTIVES: tuple[Objective, ...] = (
-    Objective(REQUEST, 2.0),
-    Objective(FIRST_TOKEN, 2.5),
-    Objective(INTER_TOKEN, 0.1),
+_COUNTED: tuple[tuple[Latency, Threshold, tuple[str, ...]], ...] = (
+    (REQUEST, thresholds.REQUEST_LATENCY, WINDOWS),
+    (FIRST_TOKEN, thresholds.FIRST_TOKEN, WINDOWS),
+    (INTER_TOKEN, thresholds.INTER_TOKEN, WINDOWS),
+    (QUEUE, thresholds.QUEUE_TIME, ("10m",)),
 )
+
+
+def objectives(values: Thresholds) -> tuple[Objective, ...]:
+    """Return the objective of each latency that has a threshold, at the values in force."""
+    return tuple(_objectives(values))
+
+
+def _objectives(values: Thresholds) -> Iterator[Objective]:
+    for latency, threshold, windows in _COUNTED:
+        yield Objective(latency, values.everywhere[threshold.key], values.own_of(threshold.key), windows)
+
+
+def _edge(seconds: float) -> str:
+    return repr(float(seconds))
+
+
+OBJECTIVES: tuple[Objective, ...] = objectives(thresholds.DEFAULTS)

@@ -1,6 +1,6 @@
 """Every threshold: what each alert holds its figure against unless the settings say otherwise."""
 
-from vllmwatch.catalog.objectives import FIRST_TOKEN_EDGES, INTER_TOKEN_EDGES, REQUEST_EDGES
+from vllmwatch.catalog.latencies import FIRST_TOKEN_EDGES, INTER_TOKEN_EDGES, REQUEST_EDGES
 from vllmwatch.spec.threshold import Threshold, Thresholds
 from vllmwatch.spec.unit import CELSIUS, RATIO, SECONDS
 
@@ -38,6 +38,14 @@ INTER_TOKEN = Threshold(
     per_model=True,
     edges=INTER_TOKEN_EDGES,
 )
+QUEUE_TIME = Threshold(
+    "queue_time_p90_seconds",
+    1,
+    SECONDS,
+    "The time that 90 % of requests are to wait at most before the engine begins with them.",
+    per_model=True,
+    edges=REQUEST_EDGES,
+)
 REQUEST_OBJECTIVE = Threshold(
     "request_latency_objective_ratio",
     0.95,
@@ -66,6 +74,7 @@ THRESHOLDS: tuple[Threshold, ...] = (
     REQUEST_LATENCY,
     FIRST_TOKEN,
     INTER_TOKEN,
+    QUEUE_TIME,
     REQUEST_OBJECTIVE,
     FIRST_TOKEN_OBJECTIVE,
     AVAILABILITY_OBJECTIVE,

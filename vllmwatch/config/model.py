@@ -52,6 +52,7 @@ class Config:
     request_latency_p99_seconds: float
     time_to_first_token_p99_seconds: float
     inter_token_latency_p99_seconds: float
+    queue_time_p90_seconds: float
     request_latency_objective_ratio: float
     time_to_first_token_objective_ratio: float
     availability_objective_ratio: float

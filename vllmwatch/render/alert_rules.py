@@ -8,6 +8,7 @@ from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.render import mark
 from vllmwatch.render.rules import Rule, Text, dump, indented
 from vllmwatch.spec.alert import Alert, Severity, Subject
+from vllmwatch.spec.promql import is_none_of, is_text
 from vllmwatch.spec.threshold import Thresholds
 
 INTERVAL = "30s"
@@ -57,10 +58,10 @@ def _rules(alert: Alert, settings: AlertSettings) -> Iterator[dict[str, Any]]:
         yield _rule(alert, alert.expression, settings)
         return
     own = settings.thresholds.own_of(alert.threshold) if alert.per_model else {}
-    others = f'model_name!~"{"|".join(map(_quoted_pattern, own))}"' if own else ""
+    others = is_none_of("model_name", own) if own else ""
     yield _rule(alert, alert.expression_for(_number(settings.thresholds.everywhere[alert.threshold]), others), settings)
     for model, value in own.items():
-        yield _rule(alert, alert.expression_for(_number(value), f'model_name="{_quoted(model)}"'), settings)
+        yield _rule(alert, alert.expression_for(_number(value), is_text("model_name", model)), settings)
 
 
 def _rule(alert: Alert, expression: str, settings: AlertSettings) -> dict[str, Any]:
@@ -88,12 +89,3 @@ def _board_url(alert: Alert, grafana_url: str) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.12g}"
-
-
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _quoted_pattern(text: str) -> str:
-    """Return a pattern of RE2 that a text alone matches, as it stands within quotes."""
-    return _quoted("".join(f"\\{letter}" if letter in "\\.+*?()|[]{}^$" else letter for letter in text))

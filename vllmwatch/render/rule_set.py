@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from vllmwatch.catalog.alerts import ALERTS, THEMES
-from vllmwatch.catalog.recordings import RECORDINGS
+from vllmwatch.catalog.recordings import recordings
 from vllmwatch.render.alert_rules import AlertSettings, alert_rule_path, render_alert_rules
 from vllmwatch.render.alert_template import render_alert_template
 from vllmwatch.render.alertmanager import TEMPLATE_FILE, Routing, render_alertmanager
@@ -40,7 +40,7 @@ def rule_files(settings: AlertSettings, sources: Sources) -> dict[str, str]:
         files["dcgm.yml"] = render_dcgm_rules()
     if sources.direct_jobs is not None:
         files["direct.yml"] = render_direct_rules(sources.direct_jobs)
-    for group in RECORDINGS:
+    for group in recordings(settings.thresholds):
         files[_name(rule_path(group))] = render_rules(group, _as_it_is if group.theme in OF_GPUS else change)
     for theme, help_text in THEMES.items():
         mine = [alert for alert in ALERTS if alert.theme == theme]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vllmwatch.spec.duration import seconds_of
 from vllmwatch.spec.story import Series
 
 INTERVAL_SECONDS = 14
@@ -12,7 +13,6 @@ INTERVAL_SECONDS = 14
 whether a window holds a sample that lies on its edge."""
 
 _TIME = re.compile(r"([1-9][0-9]*[hms])+|0")
-_UNIT_SECONDS = {"h": 3600, "m": 60, "s": 1}
 
 
 class Kind(StrEnum):
@@ -100,11 +100,6 @@ def missing(lasts: str) -> str:
 def then(*parts: str) -> str:
     """Return samples one after the other."""
     return " ".join(parts)
-
-
-def seconds_of(time: str) -> int:
-    """Return the seconds of a time such as 1h30m."""
-    return sum(int(number) * _UNIT_SECONDS[unit] for number, unit in re.findall(r"(\d+)([hms])", time))
 
 
 def _steps(lasts: str) -> int:

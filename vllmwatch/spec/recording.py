@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vllmwatch.spec.metric import Label
+from vllmwatch.spec.promql import without_texts
 from vllmwatch.spec.unit import INFO, RATIO, Unit
 
 PREFIX: Final = "vllmwatch"
@@ -72,7 +73,8 @@ class Recording:
             raise ValueError(f"recording {self.name!r}: help must be one sentence, capital first, full stop at the end")
         if self.expression != self.expression.strip() or not self.expression:
             raise ValueError(f"recording {self.name!r}: an expression is asked for, without blanks around it")
-        if self.expression.count("(") != self.expression.count(")"):
+        bare = without_texts(self.expression)
+        if bare.count("(") != bare.count(")"):
             raise ValueError(f"recording {self.name!r}: the parentheses of the expression do not match")
         if [label for label, count in Counter(self.labels).items() if count > 1]:
             raise ValueError(f"recording {self.name!r}: a label is named twice")

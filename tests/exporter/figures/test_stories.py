@@ -37,7 +37,7 @@ def is_figure(name: str) -> bool:
         recording.level in IDENTITY
         and recording.figure != "info"
         and not recording.figure.endswith("_bucket")
-        and not recording.how.endswith("6h")
+        and not recording.how.endswith(("6h", "72h"))
     )
 
 

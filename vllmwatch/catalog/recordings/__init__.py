@@ -1,5 +1,6 @@
 """Recordings: one steady layer of figures on which alerts and boards lean; only these rules know vLLM's names."""
 
+from vllmwatch.catalog.objectives import objectives
 from vllmwatch.catalog.recordings import (
     cost,
     energy,
@@ -11,17 +12,28 @@ from vllmwatch.catalog.recordings import (
     traffic,
     utilization,
 )
+from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.spec.recording import Group
+from vllmwatch.spec.threshold import Thresholds
 
-# In this order: a group leans on those before it.
-RECORDINGS: tuple[Group, ...] = (
-    join.GROUP,
-    traffic.GROUP,
-    latency.GROUP,
-    saturation.GROUP,
-    energy.GROUP,
-    cost.GROUP,
-    utilization.GROUP,
-    health.GROUP,
-    stragglers.GROUP,
-)
+
+def recordings(thresholds: Thresholds) -> tuple[Group, ...]:
+    """Return the groups of recordings, where latencies are counted at the thresholds in force.
+
+    They are in this order since a group leans on those before it.
+    """
+    return (
+        join.GROUP,
+        traffic.GROUP,
+        latency.latency_group(objectives(thresholds)),
+        saturation.GROUP,
+        energy.GROUP,
+        cost.GROUP,
+        utilization.GROUP,
+        health.GROUP,
+        stragglers.GROUP,
+    )
+
+
+RECORDINGS: tuple[Group, ...] = recordings(DEFAULTS)
+"""Those at the thresholds that hold unless the settings say otherwise."""

@@ -2,26 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 
-from vllmwatch.catalog.objectives import LATENCIES, OBJECTIVES, Latency, Objective
+from vllmwatch.catalog.latencies import LATENCIES, REQUEST, Latency
+from vllmwatch.catalog.objectives import Objective
 from vllmwatch.catalog.recordings.terms import EDGE, MODEL, SERVER, engine_increase, engine_rate
-from vllmwatch.spec.promql import aggregate, labels_text
+from vllmwatch.spec.promql import aggregate, either, is_none_of, is_one_of, labels_text, over_steps
 from vllmwatch.spec.recording import EVENTS_PER_SECOND, REQUESTS, Group, Recording
 from vllmwatch.spec.unit import RATIO, SECONDS
 
-WINDOWS: tuple[str, ...] = ("5m", "10m", "30m", "1h", "6h")
 QUANTILES: tuple[float, ...] = (0.5, 0.9, 0.99)
 _WINDOW_SECONDS = 300
+_LONG = "72h"
 
 
 def _counts(objective: Objective, window: str) -> Iterator[Recording]:
     """Yield what was observed and what was slow, of servers that have the objective's edge alone."""
     latency = objective.latency
     every = engine_increase(f"{latency.metric}_count", window=window)
-    within = engine_increase(f"{latency.metric}_bucket", f'le="{objective.edge}"', window=window)
+    within = _within(objective, window)
     observed, slow = f"{every} and {within}", f"clamp_min({every} - {within}, 0)"
     for figure, help_text, expression in (
         ("observed", f"{latency.what.capitalize()} that were timed.", observed),
-        ("slow", f"{latency.what.capitalize()} that took longer than {objective.edge} s.", slow),
+        ("slow", f"{latency.what.capitalize()} {_longer(objective)}.", slow),
     ):
         where = f"{latency.word}_{figure}", f"increase{window}"
         yield Recording("server", *where, help_text, REQUESTS, aggregate("sum", SERVER, expression))
@@ -29,9 +30,29 @@ def _counts(objective: Objective, window: str) -> Iterator[Recording]:
         yield Recording("model", *where, help_text, REQUESTS, aggregate("sum", MODEL, name))
 
 
+def _within(objective: Objective, window: str) -> str:
+    """Return what was within the objective, counted at the edge that is each model's."""
+    bucket = f"{objective.latency.metric}_bucket"
+    own = objective.edges_of_models
+    if not own:
+        return engine_increase(bucket, f'le="{objective.edge}"', window=window)
+    models = sorted(objective.models)
+    counted = [engine_increase(bucket, f'le="{objective.edge}"', is_none_of("model_name", models), window=window)]
+    counted += [
+        engine_increase(bucket, f'le="{edge}"', is_one_of("model_name", models), window=window)
+        for edge, models in own.items()
+    ]
+    return f"(\n{either(*counted)}\n)"
+
+
+def _longer(objective: Objective) -> str:
+    own = "".join(f", of {model} {seconds:g} s" for model, seconds in sorted(objective.models.items()))
+    return f"that took longer than {objective.edge} s{own}"
+
+
 def _share(objective: Objective, window: str) -> Iterator[Recording]:
     word, what = objective.latency.word, objective.latency.what
-    help_text = f"Share of {what} that took longer than {objective.edge} s; absent without any."
+    help_text = f"Share of {what} {_longer(objective)}; absent without any."
     for level in ("server", "model"):
         slow, observed = (f"vllmwatch:{level}:{word}_{figure}:increase{window}" for figure in ("slow", "observed"))
         yield Recording(
@@ -83,15 +104,24 @@ def _quantiles(latency: Latency) -> Iterator[Recording]:
             )
 
 
+def _long(objective: Objective) -> Iterator[Recording]:
+    """Yield the share of a model's requests over three days, from the counts of its hours."""
+    word = objective.latency.word
+    counts = [over_steps(f"vllmwatch:model:{word}_{figure}:increase1h", _LONG, "1h") for figure in ("slow", "observed")]
+    help_text = f"Share of {objective.latency.what} {_longer(objective)}; absent without any."
+    yield Recording(
+        "model", f"{word}_slow", f"ratio_increase{_LONG}", help_text, RATIO, f"{counts[0]} / ({counts[1]} > 0)"
+    )
+
+
 def latency_group(objectives: Sequence[Objective]) -> Group:
     """Return the recordings of objectives, one a latency, and of the quantiles of all latencies."""
     recordings: list[Recording] = []
     for objective in objectives:
-        for window in WINDOWS:
+        for window in objective.windows:
             recordings += [*_counts(objective, window), *_share(objective, window)]
+        if objective.latency is REQUEST:
+            recordings += _long(objective)
     for latency in LATENCIES:
         recordings += [*_buckets(latency), *_quantiles(latency)]
     return Group("latency", "What is slower than its objective, and quantiles for display.", 30, tuple(recordings))
-
-
-GROUP = latency_group(OBJECTIVES)

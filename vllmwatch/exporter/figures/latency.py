@@ -3,7 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from vllmwatch.catalog.objectives import LATENCIES, OBJECTIVES, Latency, Objective
+from vllmwatch.catalog.latencies import LATENCIES, Latency
+from vllmwatch.catalog.objectives import OBJECTIVES, Objective
 from vllmwatch.exporter.figures.engine import EngineView, Figures, put, share
 from vllmwatch.exporter.figures.quantile import histogram_quantile
 
@@ -20,7 +21,7 @@ def server_latencies(engines: Sequence[EngineView]) -> tuple[Figures, dict[str, 
     """Return the latency figures of a server's engines together, and their histograms by the word of the latency."""
     figures: Figures = {}
     for objective in OBJECTIVES:
-        for window, seconds in WINDOWS.items():
+        for window, seconds in _windows(objective):
             _put_slow(figures, objective, window, [_counts(view, objective, seconds) for view in engines])
     histograms = {}
     for latency in LATENCIES:
@@ -36,7 +37,7 @@ def model_latencies(servers: Sequence[Figures], histograms: Sequence[Mapping[str
     figures: Figures = {}
     for objective in OBJECTIVES:
         word = objective.latency.word
-        for window in WINDOWS:
+        for window, _ in _windows(objective):
             counts = [
                 (server.get(f"{word}_observed:increase{window}"), server.get(f"{word}_slow:increase{window}"))
                 for server in servers
@@ -55,6 +56,10 @@ def put_quantiles(figures: Figures, word: str, buckets: Buckets) -> None:
     for quantile in _QUANTILES:
         if observed >= round(1 / (1 - quantile)):
             put(figures, f"{word}_seconds:p{round(quantile * 100)}_5m", histogram_quantile(quantile, buckets))
+
+
+def _windows(objective: Objective) -> Iterable[tuple[str, float]]:
+    return ((window, seconds) for window, seconds in WINDOWS.items() if window in objective.windows)
 
 
 def _counts(view: EngineView, objective: Objective, seconds: float) -> tuple[float | None, float | None]:

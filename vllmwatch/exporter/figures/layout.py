@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vllmwatch.catalog.objectives import LATENCIES, OBJECTIVES
+from vllmwatch.catalog.latencies import LATENCIES
+from vllmwatch.catalog.objectives import OBJECTIVES
 from vllmwatch.exporter.vllm.plan import PagePlan, picker
 from vllmwatch.sources.vllm.text import read_sample
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from vllmwatch.catalog.recordings.latency import WINDOWS
+from vllmwatch.catalog.objectives import WINDOWS
 from vllmwatch.catalog.recordings.stories.words import (
     expect,
     model_says,
@@ -33,10 +33,10 @@ def _histogram(
     )
 
 
-def _windows(word: str, observed: float, slow: float) -> tuple[Check, ...]:
+def _windows(word: str, observed: float, slow: float, windows: tuple[str, ...] = WINDOWS) -> tuple[Check, ...]:
     """Return the checks of every window, of so many each minute."""
     checks: list[Check] = []
-    for window in WINDOWS:
+    for window in windows:
         minutes = _MINUTES[window]
         checks += one_server(_LONG, f"{word}_observed:increase{window}", observed * minutes)
         checks += one_server(_LONG, f"{word}_slow:increase{window}", slow * minutes)
@@ -47,7 +47,7 @@ def _windows(word: str, observed: float, slow: float) -> tuple[Check, ...]:
 _REQUESTS_A_MINUTE = {"1.0": 30, "2.0": 57, "5.0": 60, "+Inf": 60}
 _FIRST_TOKENS_A_MINUTE = {"1.0": 30, "2.5": 54, "5.0": 60, "+Inf": 60}
 _STEPS_A_MINUTE = {"0.05": 300, "0.1": 570, "0.2": 600, "+Inf": 600}
-_QUEUED_A_MINUTE = {"0.3": 30, "0.5": 60, "1.0": 60, "+Inf": 60}
+_QUEUED_A_MINUTE = {"0.3": 30, "0.5": 54, "1.0": 57, "2.0": 60, "+Inf": 60}
 _BUCKETS: tuple[tuple[str, Mapping[str, float]], ...] = (
     ("request_latency", _REQUESTS_A_MINUTE),
     ("time_to_first_token", _FIRST_TOKENS_A_MINUTE),
@@ -60,7 +60,7 @@ _QUANTILES: tuple[tuple[str, float, float, float], ...] = (
     ("request_latency", 1.0, 1.888889, 4.4),
     ("time_to_first_token", 1.0, 2.5, 4.75),
     ("inter_token_latency", 0.05, 0.094444, 0.18),
-    ("queue_time", 0.3, 0.46, 0.496),
+    ("queue_time", 0.3, 0.5, 1.8),
 )
 
 
@@ -87,6 +87,8 @@ _STEADY = Story(
         *_windows("request_latency", 60, 3),
         *_windows("time_to_first_token", 60, 6),
         *_windows("inter_token_latency", 600, 30),
+        *_windows("queue_time", 60, 3, ("10m",)),
+        expect(_LONG, "model:request_latency_slow:ratio_increase72h", model_says(0.05)),
         *(check for word, each_minute in _BUCKETS for check in _buckets(word, each_minute)),
         *(
             check
@@ -200,4 +202,18 @@ _TWO_JOBS = Story(
     ),
 )
 
-STORIES: tuple[Story, ...] = (_STEADY, _MIXED, _SAME, _FEW, _IDLE_NIGHT, _RESTART, _TWO_JOBS)
+_SLOW_HOURS = Story(
+    "three slow hours are half of six for the share over three days, which goes by whole hours",
+    60,
+    (
+        of_engine(f"{_REQUEST}_bucket", "0x180 60+60x219", le="2.0"),
+        of_engine(f"{_REQUEST}_count", "0+60x400"),
+    ),
+    (
+        expect(_LONG, "model:request_latency_slow:ratio_increase72h", model_says(0.5)),
+        expect(_LONG, "model:request_latency_slow:ratio_increase6h", model_says(0.416667)),
+        expect(_LONG, "model:request_latency_slow:ratio_increase1h", model_says(0)),
+    ),
+)
+
+STORIES: tuple[Story, ...] = (_STEADY, _SLOW_HOURS, _MIXED, _SAME, _FEW, _IDLE_NIGHT, _RESTART, _TWO_JOBS)
