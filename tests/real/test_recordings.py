@@ -50,6 +50,16 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("traffic", 'vllm:request_success_total{server!=""}', "vllm:request_success_total"),
     ("latency", 'le="2.0"', 'le="2"'),
     ("latency", ">= 100)", ">= 0)"),
+    ("latency", "[259199s:1h]", "[3600s:1h]"),
+    (
+        "errors",
+        "and on (node, server) max by (node, server) (vllm:num_requests_running",
+        "unless on (job) absent(vllm:num_requests_running",
+    ),
+    ("errors", "- (sum by (node, server, model_name)", "+ (sum by (node, server, model_name)"),
+    ("errors", "[3599s:5m]", "[3599s:1m]"),
+    ("caches", " offset 1h)", ")"),
+    ("caches", " offset 6h", " offset 1h"),
     (
         "saturation",
         "max by (node, server, model_name) (vllmwatch:engine:kv",

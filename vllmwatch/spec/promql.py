@@ -32,10 +32,10 @@ def either(*expressions: str) -> str:
     return "\nor\n".join(expressions)
 
 
-def over_steps(increase: str, window: str, step: str) -> str:
-    """Return the sum of increases over steps, one after the other, that make up a window, both such as `1h`."""
+def steps(figure: str, window: str, step: str) -> str:
+    """Return the moments of a figure, a step apart, that make up a window; both are such as `1h`."""
     # A second less: releases of Prometheus differ in whether a window has both of its ends, and none counts twice.
-    return f"sum_over_time({increase}[{seconds_of(window) - 1}s:{step}])"
+    return f"{figure}[{seconds_of(window) - 1}s:{step}]"
 
 
 def is_text(label: str, text: str) -> str:

@@ -23,6 +23,9 @@ IDENTITY: dict[str, Labels] = {
     "gpu": ("uuid",),
     "engine_gpu": ("server", "engine", "uuid"),
 }
+# Read by alerts and boards alone: windows for them, and shares held against their own past.
+NOT_FIGURES = frozenset({"errors", "caches"})
+THEMES = {recording.name: group.theme for group in RECORDINGS for recording in group.recordings}
 BY_NAME = {recording.name: recording for group in RECORDINGS for recording in group.recordings}
 
 
@@ -30,11 +33,13 @@ def is_figure(name: str) -> bool:
     """Whether the exporter has the figure of a recording.
 
     It has none that reaches beyond the hour that it remembers, and none of what `/api/v1/fleet` shows in other words:
-    who a server and an engine's GPUs are, the shares in GPUs, the buckets that quantiles are made of, sums by node.
+    who a server and an engine's GPUs are, the shares in GPUs, the buckets that quantiles are made of, sums by node;
+    and none of the themes that only alerts and boards read.
     """
     recording = BY_NAME[name]
     return (
-        recording.level in IDENTITY
+        THEMES[name] not in NOT_FIGURES
+        and recording.level in IDENTITY
         and recording.figure != "info"
         and not recording.figure.endswith("_bucket")
         and not recording.how.endswith(("6h", "72h"))

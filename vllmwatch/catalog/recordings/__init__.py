@@ -2,8 +2,10 @@
 
 from vllmwatch.catalog.objectives import objectives
 from vllmwatch.catalog.recordings import (
+    caches,
     cost,
     energy,
+    errors,
     health,
     join,
     latency,
@@ -26,7 +28,9 @@ def recordings(thresholds: Thresholds) -> tuple[Group, ...]:
         join.GROUP,
         traffic.GROUP,
         latency.latency_group(objectives(thresholds)),
+        errors.GROUP,
         saturation.GROUP,
+        caches.GROUP,
         energy.GROUP,
         cost.GROUP,
         utilization.GROUP,

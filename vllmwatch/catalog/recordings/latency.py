@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from vllmwatch.catalog.latencies import LATENCIES, REQUEST, Latency
 from vllmwatch.catalog.objectives import Objective
 from vllmwatch.catalog.recordings.terms import EDGE, MODEL, SERVER, engine_increase, engine_rate
-from vllmwatch.spec.promql import aggregate, either, is_none_of, is_one_of, labels_text, over_steps
+from vllmwatch.spec.promql import aggregate, either, is_none_of, is_one_of, labels_text, steps
 from vllmwatch.spec.recording import EVENTS_PER_SECOND, REQUESTS, Group, Recording
 from vllmwatch.spec.unit import RATIO, SECONDS
 
@@ -107,11 +107,12 @@ def _quantiles(latency: Latency) -> Iterator[Recording]:
 def _long(objective: Objective) -> Iterator[Recording]:
     """Yield the share of a model's requests over three days, from the counts of its hours."""
     word = objective.latency.word
-    counts = [over_steps(f"vllmwatch:model:{word}_{figure}:increase1h", _LONG, "1h") for figure in ("slow", "observed")]
-    help_text = f"Share of {objective.latency.what} {_longer(objective)}; absent without any."
-    yield Recording(
-        "model", f"{word}_slow", f"ratio_increase{_LONG}", help_text, RATIO, f"{counts[0]} / ({counts[1]} > 0)"
+    slow, observed = (
+        f"sum_over_time({steps(f'vllmwatch:model:{word}_{figure}:increase1h', _LONG, '1h')})"
+        for figure in ("slow", "observed")
     )
+    help_text = f"Share of {objective.latency.what} {_longer(objective)}; absent without any."
+    yield Recording("model", f"{word}_slow", f"ratio_increase{_LONG}", help_text, RATIO, f"{slow} / ({observed} > 0)")
 
 
 def latency_group(objectives: Sequence[Objective]) -> Group:

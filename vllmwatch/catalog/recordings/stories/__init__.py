@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from vllmwatch.catalog.recordings.stories import (
+    caches,
     cost,
     energy,
+    errors,
     health,
     join,
     latency,
@@ -19,7 +21,9 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
     "join": join.STORIES,
     "traffic": traffic.STORIES,
     "latency": latency.STORIES,
+    "errors": errors.STORIES,
     "saturation": saturation.STORIES,
+    "caches": caches.STORIES,
     "energy": energy.STORIES,
     "cost": cost.STORIES,
     "utilization": utilization.STORIES,
