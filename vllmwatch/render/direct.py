@@ -11,7 +11,7 @@ from vllmwatch.catalog.exporter import TARGET_INFO, TARGET_UP
 from vllmwatch.render import mark
 from vllmwatch.render.rules import Text, dump
 
-OF_GPUS = frozenset({"energy", "cost", "utilization", "stragglers"})
+OF_GPUS = frozenset({"energy", "cost", "utilization", "stragglers", "gpus"})
 """The themes of recordings that are about GPUs, which keep the labels that they have."""
 ALERTS_OF_OTHERS = frozenset({"gpus", "efficiency", "watchers"})
 """The themes of alerts that are about others than servers."""

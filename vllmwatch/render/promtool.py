@@ -71,5 +71,6 @@ def _check(check: Check) -> dict[str, Any]:
 
 
 def _labels(sample: Sample) -> str:
-    pairs = [f'{name}="{value}"' for name, value in sorted(sample.labels.items())]
+    # A label that is empty is none.
+    pairs = [f'{name}="{value}"' for name, value in sorted(sample.labels.items()) if value]
     return f"{{{', '.join(pairs)}}}"

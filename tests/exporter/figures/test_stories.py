@@ -23,8 +23,8 @@ IDENTITY: dict[str, Labels] = {
     "gpu": ("uuid",),
     "engine_gpu": ("server", "engine", "uuid"),
 }
-# Read by alerts and boards alone: windows for them, and shares held against their own past.
-NOT_FIGURES = frozenset({"errors", "caches"})
+# Read by alerts and boards alone: windows for them, shares held against their own past, and faults of GPUs.
+NOT_FIGURES = frozenset({"errors", "caches", "gpus"})
 THEMES = {recording.name: group.theme for group in RECORDINGS for recording in group.recordings}
 BY_NAME = {recording.name: recording for group in RECORDINGS for recording in group.recordings}
 

@@ -6,6 +6,7 @@ from vllmwatch.catalog.recordings import (
     cost,
     energy,
     errors,
+    gpus,
     health,
     join,
     latency,
@@ -36,6 +37,7 @@ def recordings(thresholds: Thresholds) -> tuple[Group, ...]:
         utilization.GROUP,
         health.GROUP,
         stragglers.GROUP,
+        gpus.GROUP,
     )
 
 

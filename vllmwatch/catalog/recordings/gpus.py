@@ -69,8 +69,7 @@ def _throttled(figure: str, help_text: str, reason: str) -> Recording:
 
 
 def _last_xid(figure: str, help_text: str, numbers: tuple[int, ...]) -> Recording:
-    pattern = "|".join(map(str, numbers))
-    last = _most(gpu_health.GPU_XID_LAST, f'xid=~"{pattern}"', labels=("xid",))
+    last = _most(gpu_health.GPU_XID_LAST, _one_of(numbers), labels=("xid",))
     return _gpu(
         f"{figure}_timestamp_seconds",
         "last15m",
@@ -81,6 +80,11 @@ def _last_xid(figure: str, help_text: str, numbers: tuple[int, ...]) -> Recordin
     )
 
 
+def _one_of(numbers: tuple[int, ...]) -> str:
+    return f'xid=~"{"|".join(map(str, numbers))}"'
+
+
+_UNPLACED = aggregate("max", ("node", "pci_bus_id", "xid"), own(gpu_health.XID_UNPLACED_LAST, _one_of(CRITICAL_XIDS)))
 WHOM = _gpu(
     "info",
     "last1h",
@@ -105,15 +109,15 @@ _SLOWDOWN = _gpu(
     f"and {ON_DEVICE} ("
     f"{aggregate('max', DEVICE, f'changes({own(gpu.GPU_TEMPERATURE_MARGIN, window=_MOVED)})')} > 0)",
 )
-_MEMORY_MARGIN = _gpu(
-    "memory_margin_celsius",
+_MEMORY_MAX = _gpu(
+    "memory_max_celsius",
     "now",
-    "Degrees below the highest operating temperature of the memory: the card's own, "
-    f"or {_MEMORY_MAX_CELSIUS} where it tells none.",
+    f"Highest operating temperature of the memory: the card's own, or {_MEMORY_MAX_CELSIUS} where it tells none.",
     CELSIUS,
-    f"(\n{_most(gpu.GPU_TEMPERATURE_THRESHOLD, _MEMORY_SLOWS)}\n"
-    f"or\n{_most(gpu.GPU_MEMORY_TEMPERATURE)} * 0 + {_MEMORY_MAX_CELSIUS}\n)\n"
-    f"- {ON_DEVICE} {_most(gpu.GPU_MEMORY_TEMPERATURE)}",
+    either(
+        _most(gpu.GPU_TEMPERATURE_THRESHOLD, _MEMORY_SLOWS),
+        f"{_most(gpu.GPU_MEMORY_TEMPERATURE)} * 0 + {_MEMORY_MAX_CELSIUS}",
+    ),
 )
 _LINKS_UP = (*DEVICE, "link")
 _UP_WITHIN_A_DAY = own(gpu_health.GPU_NVLINK_UP, window="1d")
@@ -185,9 +189,18 @@ GROUP = Group(
         _last_xid(
             "xid_critical", "When a GPU last raised an XID event that asks for more than a restart.", CRITICAL_XIDS
         ),
+        Recording(
+            "node",
+            "xid_unplaced_timestamp_seconds",
+            "last15m",
+            "When such an event came last from a PCI address at which no GPU has been seen.",
+            TIMESTAMP,
+            f"{_UNPLACED} > time() - {XID_SECONDS}",
+            (gpu_labels.PCI_BUS_ID, gpu_labels.XID),
+        ),
         _last_xid("xid_application", "When a GPU last raised an XID event that ends a program.", APPLICATION_XIDS),
         _SLOWDOWN,
-        _MEMORY_MARGIN,
+        _MEMORY_MAX,
         _throttled("thermal_throttle", "Share of time in which heat held the clocks down.", _THERMAL),
         _throttled("power_brake", "Share of time in which the power brake held the clocks down.", _BRAKE),
         _gpu(

@@ -7,6 +7,7 @@ from vllmwatch.catalog.recordings.stories import (
     cost,
     energy,
     errors,
+    gpus,
     health,
     join,
     latency,
@@ -29,4 +30,5 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
     "utilization": utilization.STORIES,
     "health": health.STORIES,
     "stragglers": stragglers.STORIES,
+    "gpus": gpus.STORIES,
 }

@@ -86,8 +86,8 @@ STORIES: tuple[Story, ...] = (
                 "gpu:info:last1h",
                 gpu_says(1, _A, server=SERVER, model_name=MODEL),
                 gpu_says(1, _A, server="far:8000", model_name="mistral"),
-                gpu_says(1, _B, server="new:8000"),
-                gpu_says(1, "GPU-2"),
+                gpu_says(1, _B, server="new:8000", model_name=""),
+                gpu_says(1, "GPU-2", server="", model_name=""),
                 gpu_says(1, "GPU-3", server=SERVER, model_name=MODEL),
             ),
         ),
@@ -148,6 +148,8 @@ STORIES: tuple[Story, ...] = (
             of_gpu(_XID, "_x20 600x100", _A, xid="31"),
             of_gpu(_XID, "_x20 600x100", _A, xid="45"),
             of_gpu(_XID, "0x120", _B, xid="79"),
+            _node("vllmwatch_xid_unplaced_last_timestamp_seconds", "_x20 600x100", pci_bus_id="0000:65:00.0", xid="79"),
+            _node("vllmwatch_xid_unplaced_last_timestamp_seconds", "_x20 600x100", pci_bus_id="0000:65:00.0", xid="31"),
         ),
         (
             expect(
@@ -157,6 +159,12 @@ STORIES: tuple[Story, ...] = (
                 gpu_says(0, _B, xid="79"),
             ),
             expect("20m", "gpu:xid_critical_timestamp_seconds:last15m", gpu_says(600, _A, xid="95")),
+            expect(
+                "20m",
+                "node:xid_unplaced_timestamp_seconds:last15m",
+                Sample({"node": NODE, "pci_bus_id": "0000:65:00.0", "xid": "79"}, 600),
+            ),
+            *nothing("26m", "node:xid_unplaced_timestamp_seconds:last15m"),
             expect("20m", "gpu:xid_application_timestamp_seconds:last15m", gpu_says(600, _A, xid="31")),
             *nothing(
                 "26m", "gpu:xid_critical_timestamp_seconds:last15m", "gpu:xid_application_timestamp_seconds:last15m"
@@ -169,7 +177,7 @@ STORIES: tuple[Story, ...] = (
         _HEAT,
         (
             expect(_TIME, "gpu:slowdown_margin_celsius:now", gpu_says(3, _A), gpu_says(9, _B)),
-            expect(_TIME, "gpu:memory_margin_celsius:now", gpu_says(5, _A), gpu_says(1, _B)),
+            expect(_TIME, "gpu:memory_max_celsius:now", gpu_says(105, _A), gpu_says(95, _B)),
         ),
     ),
     Story(
