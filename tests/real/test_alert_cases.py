@@ -39,6 +39,15 @@ def test_cases_come_true(prometheus_program: Prometheus, theme: str) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+# Faults that change nothing of when the alert fires and for whom, with the reason.
+EQUIVALENT: dict[str, set[str]] = {
+    # The number that is told would be another one.
+    "VllmServersMissing": {"without server in by (node, server)"},
+    # The recording is absent where nothing is stuck, and never 0.
+    "VllmEngineStuck": {"comparison 0 (> 0) lower"},
+}
+
+
 @pytest.fixture(scope="module")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder as the checkout's alerts/, with the recordings alone."""
@@ -66,5 +75,5 @@ def test_cases_tell_the_faults_in_a_rule(alert: Alert, newest_prometheus: Promet
     assert passes(alert)
     found = list(mutants(alert))
     assert found
-    survivors = [mutant.fault for mutant in found if passes(as_rule(alert, mutant))]
-    assert survivors == []
+    survivors = {mutant.fault for mutant in found if passes(as_rule(alert, mutant))}
+    assert survivors == EQUIVALENT.get(alert.name, set())
