@@ -45,6 +45,8 @@ EQUIVALENT: dict[str, set[str]] = {
     "VllmServersMissing": {"without server in by (node, server)"},
     # The recording is absent where nothing is stuck, and never 0.
     "VllmEngineStuck": {"comparison 0 (> 0) lower"},
+    # A share of nothing is no number, which is above no threshold.
+    "NotificationsFailing": {"comparison 0 (> 0) lower"},
 }
 
 

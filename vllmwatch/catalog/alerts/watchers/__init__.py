@@ -1,0 +1,31 @@
+"""Whether those who watch can see."""
+
+from types import ModuleType
+
+from vllmwatch.catalog.alerts.watchers import (
+    config_reload_failed,
+    discovery_failing,
+    exporter_down,
+    gpu_users_unknown,
+    notifications_failing,
+    nvml_down,
+    prometheus_not_connected,
+    rules_failing,
+    target_metrics_missing,
+    target_scrape_slow,
+    watchdog,
+)
+
+MODULES: tuple[ModuleType, ...] = (
+    watchdog,
+    exporter_down,
+    target_metrics_missing,
+    target_scrape_slow,
+    nvml_down,
+    gpu_users_unknown,
+    discovery_failing,
+    config_reload_failed,
+    rules_failing,
+    prometheus_not_connected,
+    notifications_failing,
+)
