@@ -7,7 +7,7 @@ from typing import Any
 from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.render import mark
 from vllmwatch.render.rules import Rule, Text, dump, indented
-from vllmwatch.spec.alert import Alert, Severity, Subject
+from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 from vllmwatch.spec.promql import is_none_of, is_text
 from vllmwatch.spec.threshold import Thresholds
 
@@ -76,15 +76,16 @@ def _rule(alert: Alert, expression: str, settings: AlertSettings) -> dict[str, A
             "summary": alert.summary,
             "description": alert.description,
             "runbook_url": f"{settings.runbook_base_url}/{alert.slug}",
-            "dashboard_url": _board_url(alert, settings.grafana_url),
+            "dashboard_url": _board_url(alert, alert.board, settings.grafana_url),
+            "logs_url": _board_url(alert, Board.LOGS, settings.grafana_url),
         },
     }
 
 
-def _board_url(alert: Alert, grafana_url: str) -> str:
+def _board_url(alert: Alert, board: Board, grafana_url: str) -> str:
     labels = [label for label in _VARIABLES if label in alert.labels and alert.subject is not Subject.STACK]
     variables = "&".join(f"var-{label}={{{{ $labels.{label} | urlquery }}}}" for label in labels)
-    return f"{grafana_url}/d/{alert.board}{'?' if variables else ''}{variables}"
+    return f"{grafana_url}/d/{board}{'?' if variables else ''}{variables}"
 
 
 def _number(value: float) -> str:
