@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from vllmwatch.catalog.alerts import ALERTS
-from vllmwatch.catalog.objectives import FIRST_TOKEN_EDGES, INTER_TOKEN_EDGES, REQUEST_EDGES
+from vllmwatch.catalog.latencies import FIRST_TOKEN_EDGES, INTER_TOKEN_EDGES, REQUEST_EDGES
 from vllmwatch.render.alert_rules import AlertSettings
 from vllmwatch.render.rule_set import Sources, rule_files
 from vllmwatch.spec.alert import Severity

@@ -1,0 +1,80 @@
+"""The configuration of Alertmanager as data: routes, times, and what mutes what."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from vllmwatch.catalog.alerts import ALERTS
+from vllmwatch.catalog.receivers import RECEIVER_KINDS
+from vllmwatch.render.alertmanager import Routing, inhibitions, render_alertmanager
+from vllmwatch.spec.alert import Alert
+from vllmwatch.spec.receiver import QuietHours, Receiver, Team
+
+BY_NAME = {alert.name: alert for alert in ALERTS}
+(WEBHOOK,) = [kind for kind in RECEIVER_KINDS if kind.word == "webhook"]
+HOOK = Receiver("hook", WEBHOOK, {"url": "http://127.0.0.1:9/hook"})
+
+
+def rendered(routing: Routing) -> dict[str, Any]:
+    data: dict[str, Any] = yaml.safe_load(render_alertmanager(routing, ALERTS))
+    return data
+
+
+def test_every_cause_mutes_its_effects_about_the_same_thing_and_nothing_else() -> None:
+    found = {
+        (rule["source_matchers"][0], effect): rule
+        for rule in inhibitions(ALERTS)
+        for effect in rule["target_matchers"][0].removeprefix('alertname=~"').removesuffix('"').split("|")
+    }
+    wanted = {(f'alertname="{cause}"', alert.name) for alert in ALERTS for cause in alert.causes}
+    assert found.keys() == wanted
+    for (source, effect), rule in found.items():
+        cause = source.removeprefix('alertname="').removesuffix('"')
+        assert set(rule["equal"]) == set(BY_NAME[cause].labels) & set(BY_NAME[effect].labels)
+        # A label that both lack counts as equal: each that is compared must be there on both sides.
+        filled = [f'{label}=~".+"' for label in rule["equal"]]
+        assert rule["source_matchers"][1:] == rule["target_matchers"][1:] == filled
+        assert filled
+
+
+def test_a_cause_that_shares_nothing_is_refused() -> None:
+    watchdog = BY_NAME["Watchdog"]
+    stranger: Alert = replace(BY_NAME["KvCacheUsageHigh"], causes=("Watchdog",))
+    with pytest.raises(ValueError, match="share no label"):
+        list(inhibitions((watchdog, stranger)))
+
+
+@pytest.mark.parametrize(
+    ("hours", "times"),
+    [
+        (("22:00", "07:00"), [("00:00", "07:00"), ("22:00", "24:00")]),
+        (("22:00", "00:00"), [("22:00", "24:00")]),
+        (("01:00", "05:30"), [("01:00", "05:30")]),
+    ],
+)
+def test_tickets_wait_in_quiet_hours_and_pages_do_not(hours: tuple[str, str], times: list[tuple[str, str]]) -> None:
+    data = rendered(Routing((HOOK,), Team("", ("hook",), ("hook",)), quiet_hours=QuietHours(*hours, "UTC")))
+    (interval,) = data["time_intervals"]
+    (entry,) = interval["time_intervals"]
+    assert [(each["start_time"], each["end_time"]) for each in entry["times"]] == times
+    muted = {route["receiver"]: route.get("mute_time_intervals") for route in data["route"]["routes"]}
+    assert muted["ticket"] == [interval["name"]]
+    assert muted["page"] is None
+
+
+def test_one_fault_is_one_page() -> None:
+    data = rendered(Routing((HOOK,), Team("", ("hook",), ())))
+    assert data["route"]["group_by"] == ["node", "server", "model_name", "uuid"]
+    assert "alertname" not in data["route"]["group_by"]
+
+
+def test_a_receiver_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no receiver 'phone'; there are: hook"):
+        render_alertmanager(Routing((HOOK,), Team("", ("phone",), ())), ALERTS)
+
+
+def test_nobody_to_tell_is_said_in_the_first_lines() -> None:
+    assert "NOBODY IS TOLD" in render_alertmanager(Routing(), ALERTS).splitlines()[2]
+    assert "NOBODY IS TOLD" not in render_alertmanager(Routing((HOOK,), Team("", ("hook",), ())), ALERTS)
