@@ -57,8 +57,8 @@ ALERT = Alert(
     hold="1m",
     keep_firing="15m",
     causes=("GpuLost", "GpuXidCritical"),
-    summary=f"Memory error that ECC could not mend on GPU {SHORT_UUID} of {{{{ $labels.node }}}}",
-    description=f"GPU {{{{ $labels.uuid }}}} met {{{{ $value }}}} uncorrected errors of memory in 15 minutes{WHO}.",
+    summary=f"Memory error that ECC could not mend on {SHORT_UUID} of {{{{ $labels.node }}}}",
+    description=f"Uncorrected errors of memory of {{{{ $labels.uuid }}}} within 15 minutes: {{{{ $value }}}}{WHO}.",
     board=Board.GPU,
     cases=(
         fires(

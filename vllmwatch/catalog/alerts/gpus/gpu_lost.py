@@ -57,9 +57,9 @@ ALERT = Alert(
     expression=naming_whom("vllmwatch:gpu:lost:count"),
     hold="1m",
     keep_firing="2m",
-    summary=f"GPU {SHORT_UUID} of {{{{ $labels.node }}}} is lost",
+    summary=f"{SHORT_UUID} of {{{{ $labels.node }}}} is lost",
     description=(
-        "GPU {{ $labels.uuid }} of {{ $labels.node }} does not answer; {{ $value }} of the node's GPUs do not"
+        "{{ $labels.uuid }} of {{ $labels.node }} does not answer; GPUs of the node that do not: {{ $value }}"
         "{{ with $labels.server }}. It carried {{ $labels.model_name }} on {{ . }}{{ end }}."
     ),
     board=Board.GPU,

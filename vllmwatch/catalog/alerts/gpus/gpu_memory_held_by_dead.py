@@ -49,8 +49,8 @@ ALERT = Alert(
     expression=f"vllmwatch:gpu:abandoned_memory_bytes:max > {_GIB}",
     hold="10m",
     causes=("GpuLost",),
-    summary=f"Memory of GPU {SHORT_UUID} of {{{{ $labels.node }}}} is held by dead processes",
-    description="{{ $value | humanize1024 }}B of GPU {{ $labels.uuid }} are held by processes that serve nobody.",
+    summary=f"Memory of {SHORT_UUID} of {{{{ $labels.node }}}} is held by dead processes",
+    description="{{ $value | humanize1024 }}B of {{ $labels.uuid }} are held by processes that serve nobody.",
     board=Board.GPU,
     cases=(
         fires(

@@ -44,9 +44,9 @@ ALERT = Alert(
     hold="5m",
     keep_firing="5m",
     causes=("GpuNearSlowdown",),
-    summary=f"Memory of GPU {SHORT_UUID} of {{{{ $labels.node }}}} is too hot",
+    summary=f"Memory of {SHORT_UUID} of {{{{ $labels.node }}}} is too hot",
     description=(
-        'The memory of GPU {{ $labels.uuid }} has {{ $value | printf "%.0f" }} °C, its highest operating temperature '
+        'The memory of {{ $labels.uuid }} has {{ $value | printf "%.0f" }} °C, its highest operating temperature '
         "or more."
     ),
     board=Board.GPU,

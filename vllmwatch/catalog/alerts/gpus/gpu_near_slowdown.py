@@ -58,9 +58,9 @@ ALERT = Alert(
     expression=naming_whom("(vllmwatch:gpu:slowdown_margin_celsius:now <= 2)"),
     hold="2m",
     keep_firing="5m",
-    summary=f"GPU {SHORT_UUID} of {{{{ $labels.node }}}} is about to halve its clocks for heat",
+    summary=f"{SHORT_UUID} of {{{{ $labels.node }}}} is about to halve its clocks for heat",
     description=(
-        'GPU {{ $labels.uuid }} is {{ $value | printf "%.0f" }} °C below the temperature at which it halves its '
+        '{{ $labels.uuid }} is {{ $value | printf "%.0f" }} °C below the temperature at which it halves its '
         f"clocks{WHO}."
     ),
     board=Board.GPU,

@@ -56,8 +56,8 @@ ALERT = Alert(
     hold="5m",
     keep_firing="5m",
     causes=("GpuLost", "GpuXidCritical"),
-    summary=f"NVLinks of GPU {SHORT_UUID} of {{{{ $labels.node }}}} are down",
-    description=f"{{{{ $value }}}} NVLinks of GPU {{{{ $labels.uuid }}}} that were up within a day are down{WHO}.",
+    summary=f"NVLinks of {SHORT_UUID} of {{{{ $labels.node }}}} are down",
+    description=f"NVLinks of {{{{ $labels.uuid }}}} that were up within a day and are down: {{{{ $value }}}}{WHO}.",
     board=Board.GPU,
     cases=(
         fires(

@@ -40,9 +40,9 @@ ALERT = Alert(
     expression="vllmwatch:gpu:nvlink_errors:increase1h > 3",
     hold="5m",
     causes=("GpuLost", "GpuXidCritical", "GpuNvlinkDown"),
-    summary=f"NVLinks of GPU {SHORT_UUID} of {{{{ $labels.node }}}} err",
+    summary=f"NVLinks of {SHORT_UUID} of {{{{ $labels.node }}}} err",
     description=(
-        "NVLinks of GPU {{ $labels.uuid }} sent again or were trained again "
+        "NVLinks of {{ $labels.uuid }} sent again or were trained again "
         '{{ $value | printf "%.0f" }} times within an hour.'
     ),
     board=Board.GPU,

@@ -42,8 +42,8 @@ ALERT = Alert(
         f"or\nvllmwatch:gpu:retired_pages:sum and on (node, uuid) max by (node, uuid) ({_PENDING}) == 1"
     ),
     hold="15m",
-    summary=f"Memory of GPU {SHORT_UUID} of {{{{ $labels.node }}}} wears out",
-    description="GPU {{ $labels.uuid }} has retired {{ $value }} pages of memory, or some wait for a reboot.",
+    summary=f"Memory of {SHORT_UUID} of {{{{ $labels.node }}}} wears out",
+    description="{{ $labels.uuid }} has retired {{ $value }} pages of memory, or some wait for a reboot.",
     board=Board.GPU,
     cases=(
         fires(

@@ -46,8 +46,8 @@ ALERT = Alert(
         "unless on (node, uuid) vllmwatch:gpu:utilization_ratio:avg15m < 0.2"
     ),
     hold="15m",
-    summary=f"GPU {SHORT_UUID} of {{{{ $labels.node }}}} lacks PCIe lanes",
-    description="GPU {{ $labels.uuid }} uses {{ $value }} PCIe lanes; its slot has more.",
+    summary=f"{SHORT_UUID} of {{{{ $labels.node }}}} lacks PCIe lanes",
+    description="{{ $labels.uuid }} uses {{ $value }} PCIe lanes; its slot has more.",
     board=Board.GPU,
     cases=(
         fires(

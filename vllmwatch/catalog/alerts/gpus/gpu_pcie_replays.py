@@ -44,8 +44,8 @@ ALERT = Alert(
     expression="vllmwatch:gpu:pcie_replays_per_lane:rate15m * 60 > 2",
     hold="15m",
     causes=("GpuPcieNarrow",),
-    summary=f"PCIe link of GPU {SHORT_UUID} of {{{{ $labels.node }}}} errs all the time",
-    description="GPU {{ $labels.uuid }} sends PCIe packets again {{ $value | humanize }} times a minute on each lane.",
+    summary=f"PCIe link of {SHORT_UUID} of {{{{ $labels.node }}}} errs all the time",
+    description="{{ $labels.uuid }} sends PCIe packets again {{ $value | humanize }} times a minute on each lane.",
     board=Board.GPU,
     cases=(
         fires(

@@ -45,7 +45,7 @@ ALERT = Alert(
     hold="2m",
     keep_firing="5m",
     summary="The power brake slows the GPUs of {{ $labels.node }} down",
-    description="The power brake holds {{ $value }} GPUs of {{ $labels.node }} down: it lacks power.",
+    description="{{ $labels.node }} lacks power; GPUs that the power brake holds down: {{ $value }}.",
     board=Board.GPU,
     cases=(
         fires(

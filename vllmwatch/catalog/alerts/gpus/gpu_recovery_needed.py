@@ -55,10 +55,10 @@ ALERT = Alert(
     expression=naming_whom('vllmwatch:gpu:recovery_asked:count{action!~"drain_.+"}', "action"),
     hold="2m",
     causes=("GpuLost", "GpuXidCritical"),
-    summary=f"GPU {SHORT_UUID} of {{{{ $labels.node }}}} needs {{{{ $labels.action }}}}",
+    summary=f"{SHORT_UUID} of {{{{ $labels.node }}}} needs {{{{ $labels.action }}}}",
     description=(
-        "The driver asks for {{ $labels.action }} of GPU {{ $labels.uuid }} of {{ $labels.node }}, and for something "
-        f"of {{{{ $value }}}} GPUs of the node{WHO}."
+        "The driver asks for {{ $labels.action }} of {{ $labels.uuid }} of {{ $labels.node }} "
+        f"(GPUs of the node for which it asks for something: {{{{ $value }}}}){WHO}."
     ),
     board=Board.GPU,
     cases=(

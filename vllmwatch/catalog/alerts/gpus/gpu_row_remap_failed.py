@@ -55,10 +55,10 @@ ALERT = Alert(
     hold="1m",
     keep_firing="5m",
     causes=("GpuLost", "GpuXidCritical"),
-    summary=f"GPU {SHORT_UUID} of {{{{ $labels.node }}}} has no spare memory left for a bad row",
+    summary=f"{SHORT_UUID} of {{{{ $labels.node }}}} has no spare memory left for a bad row",
     description=(
-        "GPU {{ $labels.uuid }} could not replace a bad row of memory, as {{ $value }} GPUs of {{ $labels.node }} "
-        f"could not{WHO}."
+        "{{ $labels.uuid }} of {{ $labels.node }} could not replace a bad row of memory; "
+        f"such GPUs of the node: {{{{ $value }}}}{WHO}."
     ),
     board=Board.GPU,
     cases=(

@@ -39,10 +39,10 @@ ALERT = Alert(
     expression="vllmwatch:gpu:row_remap_pending:count",
     hold="15m",
     causes=("GpuRowRemapFailed", "GpuRecoveryNeeded", "GpuDrainNeeded"),
-    summary=f"GPU {SHORT_UUID} of {{{{ $labels.node }}}} waits for a reset to replace bad memory",
+    summary=f"{SHORT_UUID} of {{{{ $labels.node }}}} waits for a reset to replace bad memory",
     description=(
-        "GPU {{ $labels.uuid }} waits for a reset to replace a bad row of memory, as {{ $value }} GPUs of "
-        "{{ $labels.node }} do."
+        "{{ $labels.uuid }} of {{ $labels.node }} waits for a reset to replace a bad row of memory; "
+        "such GPUs of the node: {{ $value }}."
     ),
     board=Board.GPU,
     cases=(

@@ -68,9 +68,9 @@ ALERT = Alert(
     ),
     hold="10m",
     causes=("GpuThermalThrottle", "GpuNearSlowdown", "GpuPowerBrake", "GpuPcieNarrow"),
-    summary='GPU {{ printf "%.12s" $labels.uuid }} holds up the others of {{ $labels.server }}',
+    summary='{{ printf "%.12s" $labels.uuid }} holds up the others of {{ $labels.server }}',
     description=(
-        "{{ $labels.figure }} of GPU {{ $labels.uuid }} is {{ $value | humanizePercentage }} of the median of engine "
+        "{{ $labels.figure }} of {{ $labels.uuid }} is {{ $value | humanizePercentage }} of the median of engine "
         "{{ $labels.engine }} of {{ $labels.server }}, on {{ $labels.node }}."
     ),
     board=Board.GPU,

@@ -45,10 +45,8 @@ ALERT = Alert(
     hold="5m",
     keep_firing="5m",
     causes=("GpuNearSlowdown",),
-    summary=f"GPU {SHORT_UUID} of {{{{ $labels.node }}}} is hot",
-    description=(
-        'GPU {{ $labels.uuid }} of {{ $labels.node }} has {{ $value | printf "%.0f" }} °C, above its threshold.'
-    ),
+    summary=f"{SHORT_UUID} of {{{{ $labels.node }}}} is hot",
+    description=('{{ $labels.uuid }} of {{ $labels.node }} has {{ $value | printf "%.0f" }} °C, above its threshold.'),
     board=Board.GPU,
     cases=(
         fires(

@@ -43,8 +43,8 @@ ALERT = Alert(
     hold="5m",
     keep_firing="10m",
     causes=("GpuNearSlowdown",),
-    summary=f"Heat slows GPU {SHORT_UUID} of {{{{ $labels.node }}}} down",
-    description="Heat held the clocks of GPU {{ $labels.uuid }} down {{ $value | humanizePercentage }} of the time.",
+    summary=f"Heat slows {SHORT_UUID} of {{{{ $labels.node }}}} down",
+    description="Heat held the clocks of {{ $labels.uuid }} down {{ $value | humanizePercentage }} of the time.",
     board=Board.GPU,
     cases=(
         fires(

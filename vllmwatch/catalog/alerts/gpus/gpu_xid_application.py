@@ -57,9 +57,9 @@ ALERT = Alert(
     hold="1m",
     keep_firing="15m",
     causes=("GpuLost",),
-    summary=f"XID {{{{ $labels.xid }}}} ended a program on GPU {SHORT_UUID} of {{{{ $labels.node }}}}",
+    summary=f"XID {{{{ $labels.xid }}}} ended a program on {SHORT_UUID} of {{{{ $labels.node }}}}",
     description=(
-        "GPU {{ $labels.uuid }} of {{ $labels.node }} raised XID {{ $labels.xid }} "
+        "{{ $labels.uuid }} of {{ $labels.node }} raised XID {{ $labels.xid }} "
         f"{{{{ $value | humanizeDuration }}}} ago, which ends a program{WHO}."
     ),
     board=Board.GPU,

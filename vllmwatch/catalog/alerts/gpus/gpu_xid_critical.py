@@ -69,9 +69,9 @@ ALERT = Alert(
     hold="1m",
     keep_firing="15m",
     causes=("GpuLost",),
-    summary=f"XID {{{{ $labels.xid }}}} on GPU {SHORT_UUID}{{{{ $labels.pci_bus_id }}}} of {{{{ $labels.node }}}}",
+    summary=f"XID {{{{ $labels.xid }}}} on {SHORT_UUID}{{{{ $labels.pci_bus_id }}}} of {{{{ $labels.node }}}}",
     description=(
-        "GPU {{ $labels.uuid }}{{ $labels.pci_bus_id }} of {{ $labels.node }} raised XID {{ $labels.xid }} "
+        "{{ $labels.uuid }}{{ $labels.pci_bus_id }} of {{ $labels.node }} raised XID {{ $labels.xid }} "
         f"{{{{ $value | humanizeDuration }}}} ago: it needs a reset or more{WHO}."
     ),
     board=Board.GPU,
