@@ -79,7 +79,7 @@ def at(time: str, *firing: Mapping[str, str]) -> CaseCheck:
 
 def steady(value: float, lasts: str) -> str:
     """Return samples of one value for a time, in promtool's notation."""
-    return f"{value:g}x{_steps(lasts) - 1}"
+    return f"{value:.12g}x{_steps(lasts) - 1}"
 
 
 def not_a_number(lasts: str) -> str:
@@ -89,7 +89,16 @@ def not_a_number(lasts: str) -> str:
 
 def rising(per_second: float, lasts: str, begin: float = 0.0) -> str:
     """Return samples that rise (or fall) so much a second for a time, from `begin` on."""
-    return f"{begin:g}{per_second * INTERVAL_SECONDS:+g}x{_steps(lasts) - 1}"
+    return f"{begin:.12g}{per_second * INTERVAL_SECONDS:+.12g}x{_steps(lasts) - 1}"
+
+
+def flowing(*parts: tuple[float, str], begin: float = 0.0) -> str:
+    """Return samples of a counter that rises so much a second for a time, and then goes on at other speeds."""
+    samples = []
+    for per_second, lasts in parts:
+        samples.append(rising(per_second, lasts, begin))
+        begin += per_second * INTERVAL_SECONDS * _steps(lasts)
+    return then(*samples)
 
 
 def missing(lasts: str) -> str:

@@ -12,6 +12,9 @@ from vllmwatch.spec.unit import RATIO, SECONDS
 QUANTILES: tuple[float, ...] = (0.5, 0.9, 0.99)
 _WINDOW_SECONDS = 300
 _LONG = "72h"
+# Counters of so long are not read anew every half minute: what was counted in steps is summed.
+_OF_STEPS = frozenset({"6h"})
+_STEP = "5m"
 
 
 def _counts(objective: Objective, window: str) -> Iterator[Recording]:
@@ -19,13 +22,19 @@ def _counts(objective: Objective, window: str) -> Iterator[Recording]:
     latency = objective.latency
     every = engine_increase(f"{latency.metric}_count", window=window)
     within = _within(objective, window)
-    observed, slow = f"{every} and {within}", f"clamp_min({every} - {within}, 0)"
     for figure, help_text, expression in (
-        ("observed", f"{latency.what.capitalize()} that were timed.", observed),
-        ("slow", f"{latency.what.capitalize()} {_longer(objective)}.", slow),
+        ("observed", f"{latency.what.capitalize()} that were timed.", f"{every} and {within}"),
+        (
+            "slow",
+            f"{latency.what.capitalize()} {_longer(objective)}.",
+            f"clamp_min({every} - {within}, 0)",
+        ),
     ):
         where = f"{latency.word}_{figure}", f"increase{window}"
-        yield Recording("server", *where, help_text, REQUESTS, aggregate("sum", SERVER, expression))
+        of_server = aggregate("sum", SERVER, expression)
+        if window in _OF_STEPS:
+            of_server = f"sum_over_time({steps(f'vllmwatch:server:{where[0]}:increase{_STEP}', window, _STEP)})"
+        yield Recording("server", *where, help_text, REQUESTS, of_server)
         name = f"vllmwatch:server:{where[0]}:{where[1]}"
         yield Recording("model", *where, help_text, REQUESTS, aggregate("sum", MODEL, name))
 
