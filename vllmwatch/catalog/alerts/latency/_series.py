@@ -6,6 +6,8 @@ from vllmwatch.spec.case import Case, at, fires, flowing, messy, quiet
 from vllmwatch.spec.story import Series
 
 OF_MODEL = {"model_name": MODEL}
+CAUSES = ("GpuLost", "ModelWithoutServer", "VllmEngineStuck", "VllmServerDown")
+"""What is told instead: a model that lost a server, or a GPU of one, is slow for that."""
 Flow = tuple[float, float, str]
 """How many a second, how many of them are slow, and for how long."""
 

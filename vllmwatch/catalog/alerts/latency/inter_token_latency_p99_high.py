@@ -31,7 +31,7 @@ A step of a large model on a busy server takes more than 0.1 s when all is well:
 `vllmwatch:model:inter_token_latency_seconds:p99_5m` shows on a good day. With speculation a step brings several tokens.
 """
 
-from vllmwatch.catalog.alerts.latency._series import cases_of_a_share
+from vllmwatch.catalog.alerts.latency._series import CAUSES, cases_of_a_share
 from vllmwatch.catalog.latencies import INTER_TOKEN
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 
@@ -53,5 +53,6 @@ ALERT = Alert(
         "longer than its inter_token_latency_p99_seconds; 1 % may."
     ),
     board=Board.FLEET,
+    causes=CAUSES,
     cases=cases_of_a_share(INTER_TOKEN, "0.1", scale=10),
 )

@@ -31,7 +31,7 @@ A batch job fills the queue on purpose and nobody waits for an answer: give the 
 that were given up while they waited are not timed.
 """
 
-from vllmwatch.catalog.alerts.latency._series import OF_MODEL, timed
+from vllmwatch.catalog.alerts.latency._series import CAUSES, OF_MODEL, timed
 from vllmwatch.catalog.latencies import QUEUE
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 from vllmwatch.spec.case import at, fires, messy, quiet
@@ -55,6 +55,7 @@ ALERT = Alert(
         "in the queue longer than its queue_time_p90_seconds; 10 % may."
     ),
     board=Board.FLEET,
+    causes=CAUSES,
     cases=(
         fires(
             "a fifth of 120 in ten minutes wait",

@@ -35,6 +35,7 @@ clients gave up is not counted, and servers whose histogram lacks the edge are l
 """
 
 from vllmwatch.catalog.alerts.latency._budget_cases import cases_of_burning
+from vllmwatch.catalog.alerts.latency._series import CAUSES
 from vllmwatch.catalog.error_budget import burning
 from vllmwatch.catalog.latencies import REQUEST
 from vllmwatch.catalog.thresholds import REQUEST_OBJECTIVE
@@ -59,5 +60,6 @@ ALERT = Alert(
         "six, took longer than its request_latency_p99_seconds; its objective will be missed."
     ),
     board=Board.FLEET,
+    causes=CAUSES,
     cases=cases_of_burning(REQUEST, "2.0", 1 - REQUEST_OBJECTIVE.default),
 )

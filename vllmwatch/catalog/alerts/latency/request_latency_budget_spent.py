@@ -64,9 +64,9 @@ ALERT = Alert(
             at("140m", OF_MODEL),
         ),
         quiet(
-            "4 % are slow; 6 %, which are thirty; 6 % for an hour and no more",
+            "4 % are slow; 6 %, which are less than fifty; 6 % for an hour and no more",
             *timed(REQUEST, "2.0", (1, 0.04, "132m"), model_name="fewer"),
-            *timed(REQUEST, "2.0", (0.06, 0.0036, "132m"), model_name="thirty"),
+            *timed(REQUEST, "2.0", (0.1, 0.006, "132m"), model_name="not fifty"),
             *timed(REQUEST, "2.0", (0.5, 0.03, "1h"), (5, 0, "72m"), model_name="an hour"),
             at("125m"),
             at("131m"),
@@ -80,8 +80,8 @@ ALERT = Alert(
         messy(
             "no traffic, less than fifty that are scraped twice, a restart, and two servers of which one is slow",
             *timed(REQUEST, "2.0", (0, 0, "132m"), model_name="idle"),
-            *timed(REQUEST, "2.0", (0.06, 0.0036, "132m"), model_name="twice"),
-            *timed(REQUEST, "2.0", (0.06, 0.0036, "132m"), model_name="twice", job="again"),
+            *timed(REQUEST, "2.0", (0.1, 0.006, "132m"), model_name="twice"),
+            *timed(REQUEST, "2.0", (0.1, 0.006, "132m"), model_name="twice", job="again"),
             *(
                 Series(each.selector, f"{each.values} {each.values}")
                 for each in timed(REQUEST, "2.0", (3, 0, "66m"), model_name="restarted")

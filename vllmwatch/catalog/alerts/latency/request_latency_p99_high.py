@@ -35,7 +35,7 @@ seconds, a server on which all take fifteen looks quick. `RequestsAbandoned` and
 A server whose histogram lacks the edge is left out, and `LatencyEdgeMissing` tells of it.
 """
 
-from vllmwatch.catalog.alerts.latency._series import cases_of_a_share
+from vllmwatch.catalog.alerts.latency._series import CAUSES, cases_of_a_share
 from vllmwatch.catalog.latencies import REQUEST
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 
@@ -57,5 +57,6 @@ ALERT = Alert(
         "longer than its request_latency_p99_seconds; 1 % may."
     ),
     board=Board.FLEET,
+    causes=CAUSES,
     cases=cases_of_a_share(REQUEST, "2.0"),
 )

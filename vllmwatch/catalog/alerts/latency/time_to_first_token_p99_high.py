@@ -33,7 +33,7 @@ A model that reads whole books takes seconds for each: raise its threshold under
 decode server the time is of the decode server, the transfer included. The default is 2.5 s: vLLM has no edge at 2 s.
 """
 
-from vllmwatch.catalog.alerts.latency._series import cases_of_a_share
+from vllmwatch.catalog.alerts.latency._series import CAUSES, cases_of_a_share
 from vllmwatch.catalog.latencies import FIRST_TOKEN
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 
@@ -55,5 +55,6 @@ ALERT = Alert(
         "later than its time_to_first_token_p99_seconds; 1 % may."
     ),
     board=Board.FLEET,
+    causes=CAUSES,
     cases=cases_of_a_share(FIRST_TOKEN, "2.5"),
 )

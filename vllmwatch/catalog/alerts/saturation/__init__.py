@@ -2,6 +2,18 @@
 
 from types import ModuleType
 
-from vllmwatch.catalog.alerts.saturation import kv_cache_usage_high
+from vllmwatch.catalog.alerts.saturation import (
+    kv_cache_exhausted,
+    kv_cache_exhaustion_soon,
+    kv_cache_usage_high,
+    model_without_headroom,
+    queue_growing,
+)
 
-MODULES: tuple[ModuleType, ...] = (kv_cache_usage_high,)
+MODULES: tuple[ModuleType, ...] = (
+    kv_cache_usage_high,
+    kv_cache_exhausted,
+    kv_cache_exhaustion_soon,
+    queue_growing,
+    model_without_headroom,
+)
