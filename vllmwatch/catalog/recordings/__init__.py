@@ -11,8 +11,10 @@ from vllmwatch.catalog.recordings import (
     join,
     latency,
     saturation,
+    sleep,
     stragglers,
     traffic,
+    transfer,
     utilization,
 )
 from vllmwatch.catalog.thresholds import DEFAULTS
@@ -31,7 +33,9 @@ def recordings(thresholds: Thresholds) -> tuple[Group, ...]:
         latency.latency_group(objectives(thresholds)),
         errors.GROUP,
         saturation.GROUP,
+        sleep.GROUP,
         caches.GROUP,
+        transfer.GROUP,
         energy.GROUP,
         cost.GROUP,
         utilization.GROUP,

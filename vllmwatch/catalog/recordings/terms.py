@@ -22,6 +22,7 @@ ON_ENGINE = f"on ({labels_text(ENGINE)})"
 ON_DEVICE = f"on ({labels_text(DEVICE)})"
 
 FINISHED_REASON = Label("finished_reason", "How the request ended, in vLLM's words.")
+TIER = Label("tier", "The tier below the GPU that KV is moved to.")
 EDGE = Label("le", "The upper edge of the bucket.")
 
 SERVER_INFO = "vllmwatch:server:info:now"

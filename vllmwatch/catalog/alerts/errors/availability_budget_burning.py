@@ -73,7 +73,7 @@ ALERT = Alert(
         ),
         fires(
             "1 % break off in the engine, as soon as these are twenty; quiet when half an hour is good",
-            ended("stop", rising(1, "110m")),
+            ended("stop", flowing((1, "61m"), (0.1, "49m"))),
             ended("error", flowing((0.01, "61m"), (0, "49m"), begin=3)),
             at("28m"),
             at("36m"),

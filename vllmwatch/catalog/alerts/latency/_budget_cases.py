@@ -13,7 +13,7 @@ def cases_of_burning(latency: Latency, edge: str, budget: float) -> tuple[Case, 
     """Return the cases for a budget, where an hour needs 20 slow ones and six hours 50."""
     fast, slow = 14.4 * budget, 6 * budget
     between = (fast + slow) / 2
-    most = min(2 * fast, 1.0)
+    most = min(2 * fast, 0.85)
     return (
         fires(
             f"an hour in which {most:.0%} are slow, after many that were not; quiet when five minutes are good",

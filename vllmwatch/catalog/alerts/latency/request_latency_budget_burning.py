@@ -29,9 +29,9 @@ or many for a few minutes, do not wake anybody: that is what the budget is for.
 
 ## When it lies
 
-With an objective below 93 % the first condition cannot be met, and the alert comes by the second one alone. A model
-that was asked little before has few requests to weigh against: 20 slow ones in an hour may be all that it served. What
-clients gave up is not counted, and servers whose histogram lacks the edge are left out (`LatencyEdgeMissing`).
+An objective below 93 % cannot be missed 14.4 times as fast; then more than 95 % must be slow. A model that was asked
+little before has few requests to weigh against: 20 slow ones in an hour may be all that it served. What clients gave up
+is not counted, and servers whose histogram lacks the edge are left out (`LatencyEdgeMissing`).
 """
 
 from vllmwatch.catalog.alerts.latency._budget_cases import cases_of_burning

@@ -12,13 +12,11 @@ Everybody who asks waits for ever, while `/health` answers 200.
 
 - `vllm:num_requests_waiting_by_reason`: `deferred` waits for a KV transfer or a LoRA slot, `capacity` for room.
 - `vllmwatch:engine:kv_cache_usage_ratio:max`: blocks held by a connector leave no room for the first request.
-- `vllm:engine_sleep_state`: a sleeping engine takes requests and runs none.
 
 ## What to do
 
-1. The engine sleeps: wake it, `curl -X POST http://SERVER/wake_up` (only with VLLM_SERVER_DEV_MODE=1), or restart it.
-2. A prompt is longer than the KV cache holds: it can never run. Restart, and lower `--max-model-len`.
-3. Otherwise `py-spy dump` of `VLLM::EngineCore`, and restart.
+1. A prompt is longer than the KV cache holds: it can never run. Restart, and lower `--max-model-len`.
+2. Otherwise `py-spy dump` of `VLLM::EngineCore`, and restart.
 
 ## When it lies
 
@@ -47,7 +45,7 @@ ALERT = Alert(
     summary="Requests wait and none runs on {{ $labels.server }} ({{ $labels.model_name }})",
     description="{{ $value }} requests wait on engine {{ $labels.engine }} of {{ $labels.server }}, which runs none.",
     board=Board.SERVER,
-    causes=("VllmServerDown", "VllmEngineStuck"),
+    causes=("VllmServerDown", "VllmEngineStuck", "VllmAsleepWithTraffic"),
     cases=(
         fires(
             "three requests wait and nothing runs",

@@ -12,8 +12,10 @@ from vllmwatch.catalog.recordings.stories import (
     join,
     latency,
     saturation,
+    sleep,
     stragglers,
     traffic,
+    transfer,
     utilization,
 )
 from vllmwatch.spec.story import Story
@@ -24,7 +26,9 @@ STORIES: Mapping[str, tuple[Story, ...]] = {
     "latency": latency.STORIES,
     "errors": errors.STORIES,
     "saturation": saturation.STORIES,
+    "sleep": sleep.STORIES,
     "caches": caches.STORIES,
+    "transfer": transfer.STORIES,
     "energy": energy.STORIES,
     "cost": cost.STORIES,
     "utilization": utilization.STORIES,
