@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vllmwatch.render import mark
-from vllmwatch.render.alert_rules import AlertSettings, alert_rule_path, severity_of
+from vllmwatch.render.alert_rules import INTERVAL, AlertSettings, alert_rule_path, severity_of
 from vllmwatch.render.promtool import groups_read_by
 from vllmwatch.render.rules import dump, rule_path
 from vllmwatch.spec.alert import Alert
 from vllmwatch.spec.case import INTERVAL_SECONDS, Case
 from vllmwatch.spec.recording import Group
-
-EVALUATION_INTERVAL = "15s"
 
 
 def render_alert_cases(theme: str, alerts: Sequence[Alert], groups: Sequence[Group], settings: AlertSettings) -> str:
@@ -20,7 +18,7 @@ def render_alert_cases(theme: str, alerts: Sequence[Alert], groups: Sequence[Gro
     data = {
         "rule_files": [f"../rules/{rule_path(group).rpartition('/')[2]}" for group in needed]
         + [f"../rules/{alert_rule_path(theme).rpartition('/')[2]}"],
-        "evaluation_interval": EVALUATION_INTERVAL,
+        "evaluation_interval": INTERVAL,
         "group_eval_order": [*(group.name for group in needed), f"vllmwatch-alerts-{theme}"],
         "tests": [_test(alert, case, settings) for alert in alerts for case in alert.cases],
     }

@@ -44,32 +44,32 @@ def cases_of_a_share(latency: Latency, edge: str, scale: float = 1.0) -> tuple[C
     return (
         fires(
             "2 % are slow for a quarter of an hour and more: six of 270 in ten minutes",
-            *timed(latency, edge, of(0.45, 0, "10m"), of(0.45, 0.01, "50m"), of(0.45, 0, "40m"), begin=9000),
+            *timed(latency, edge, of(0.45, 0, "10m"), of(0.45, 0.01, "27m"), of(0.45, 0, "30m"), begin=9000),
             at("26m"),
-            at("45m", OF_MODEL),
-            at("95m"),
+            at("36m", OF_MODEL),
+            at("65m"),
         ),
         quiet(
             "0.8 % are slow; 1.5 %, which are three; 15 % of sixty; all for two minutes, as after a start",
-            *timed(latency, edge, of(2, 0.016, "1h"), model_name="few slow"),
-            *timed(latency, edge, of(0.333, 0.005, "1h"), model_name="three slow"),
-            *timed(latency, edge, of(0.1, 0.015, "1h"), model_name="sixty"),
-            *timed(latency, edge, of(1, 0, "10m"), of(1, 1, "2m"), of(1, 0, "48m"), model_name="started"),
-            *(at(time) for time in ("15m", "22m", "26m", "40m", "50m")),
+            *timed(latency, edge, of(2, 0.016, "45m"), model_name="few slow"),
+            *timed(latency, edge, of(0.333, 0.005, "45m"), model_name="three slow"),
+            *timed(latency, edge, of(0.1, 0.015, "45m"), model_name="sixty"),
+            *timed(latency, edge, of(1, 0, "10m"), of(1, 1, "2m"), of(1, 0, "33m"), model_name="started"),
+            *(at(time) for time in ("15m", "22m", "26m", "35m", "44m")),
         ),
         messy(
             "sixty scraped twice are no more; a restart makes nobody slow; of two servers one is, and one has no edge",
-            *timed(latency, edge, of(0.1, 0.015, "1h"), model_name="few"),
-            *timed(latency, edge, of(0.1, 0.015, "1h"), model_name="few", job="again"),
+            *timed(latency, edge, of(0.1, 0.015, "45m"), model_name="few"),
+            *timed(latency, edge, of(0.1, 0.015, "45m"), model_name="few", job="again"),
             *(
                 Series(each.selector, f"{each.values} {each.values}")
-                for each in timed(latency, edge, of(3, 0, "30m"), model_name="restarted")
+                for each in timed(latency, edge, of(3, 0, "22m"), model_name="restarted")
             ),
-            *timed(latency, edge, of(1, 0, "1h"), model_name="two"),
-            *timed(latency, edge, of(1, 0.1, "1h"), model_name="two", server="box:8001"),
-            timed(latency, edge, of(9, 9, "1h"), model_name="two", server="box:8002")[1],
-            *timed(latency, edge, of(0, 0, "1h"), model_name="two", server="box:8003", engine="1"),
+            *timed(latency, edge, of(1, 0, "45m"), model_name="two"),
+            *timed(latency, edge, of(1, 0.1, "45m"), model_name="two", server="box:8001"),
+            timed(latency, edge, of(9, 9, "45m"), model_name="two", server="box:8002")[1],
+            *timed(latency, edge, of(0, 0, "45m"), model_name="two", server="box:8003", engine="1"),
             at("35m", {"model_name": "two"}),
-            at("50m", {"model_name": "two"}),
+            at("43m", {"model_name": "two"}),
         ),
     )

@@ -72,10 +72,10 @@ ALERT = Alert(
             at("131m"),
         ),
         quiet(
-            "after a bad hour six good ones, and after a good one, with more requests, six bad ones",
-            *timed(REQUEST, "2.0", (5, 5, "1h"), (1, 0.01, "440m"), model_name="better"),
-            *timed(REQUEST, "2.0", (50, 0, "1h"), (1, 0.07, "440m"), model_name="worse"),
-            at("490m"),
+            "after many slow ones six good hours, and after many good ones, with more requests, six bad hours",
+            *timed(REQUEST, "2.0", (5, 5, "10m"), (1, 0.01, "430m"), model_name="better"),
+            *timed(REQUEST, "2.0", (300, 0, "10m"), (1, 0.07, "430m"), model_name="worse"),
+            at("438m"),
         ),
         messy(
             "no traffic, less than fifty that are scraped twice, a restart, and two servers of which one is slow",
