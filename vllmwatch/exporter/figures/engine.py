@@ -1,6 +1,7 @@
 """The figures of one engine; each has the name of its recording without prefix and level (`prompt_tokens:rate5m`)."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vllmwatch.exporter.figures import layout
@@ -44,7 +45,7 @@ class EngineView:
         """Return a counter's increase."""
         return self.window(metric, seconds, *extra).increase()
 
-    def extras(self, metric: str) -> list[tuple[str, ...]]:
+    def extras(self, metric: str) -> Sequence[tuple[str, ...]]:
         """Return the other labels of a metric's series."""
         return self.history.layout.extras(metric, self.engine, self.model_name)
 
@@ -77,8 +78,8 @@ def engine_figures(view: EngineView, kv_cache_size: KvCacheSize | None, peaks: M
 
 
 def put(figures: Figures, name: str, value: float | None) -> None:
-    """Add a figure where there is one."""
-    if value is not None:
+    """Add a figure where there is one, which very small divisors may leave without bounds."""
+    if value is not None and math.isfinite(value):
         figures[name] = float(value)
 
 

@@ -20,6 +20,11 @@ SHORT_SECONDS = 900.0
 _MARGIN_SECONDS = 60.0
 # Moments may be so much nearer than the interval asked for: a scraper's are not even.
 _SOON = 0.9
+# No counter or gauge means more, and sums and products of what is less are finite.
+_MOST_VALUE = 1e100
+# As many as a page may have; pages whose series change all the time would fill the memory with names.
+_MOST_NAMES = 50_000
+_DOWN = array("d", (0.0,))
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 
@@ -33,26 +38,35 @@ class Moment(Generic[KeyT]):
     values: "array[float]"
 
     def value(self, key: KeyT) -> float | None:
-        """Return the value of a series at this moment, None where it was absent."""
+        """Return the value of a series at this moment, None where it was absent, not a number, or beyond all sense."""
         place = self.places.get(key)
-        return None if place is None else self.values[place]
+        value = None if place is None else self.values[place]
+        return value if value is not None and abs(value) <= _MOST_VALUE else None
 
 
 class Moments(Generic[KeyT]):
-    """Moments of the last `kept_seconds`, in order."""
+    """Moments of the last `kept_seconds`, in order; fewer where all their series together have too many names."""
 
     def __init__(self, kept_seconds: float = KEPT_SECONDS) -> None:
         self._moments: deque[Moment[KeyT]] = deque()
         self._kept_seconds = kept_seconds + _MARGIN_SECONDS
+        self._names = 0
 
     def add(self, moment: Moment[KeyT]) -> None:
         """Add the newest moment, and forget those that no window reaches."""
         if self._moments and self._moments[-1].places == moment.places:
             # Moments differ in their values and seldom in their series, which one mapping tells for all of them.
             moment = Moment(moment.at, self._moments[-1].places, moment.values)
+        else:
+            self._names += len(moment.places)
         self._moments.append(moment)
-        while self._moments[0].at < moment.at - self._kept_seconds:
-            self._moments.popleft()
+        while len(self._moments) > 1 and self._is_too_much(self._moments[0], moment.at):
+            first = self._moments.popleft()
+            if self._moments[0].places is not first.places:
+                self._names -= len(first.places)
+
+    def _is_too_much(self, oldest: Moment[KeyT], now: float) -> bool:
+        return oldest.at < now - self._kept_seconds or self._names > _MOST_NAMES
 
     def window(self, key: KeyT, seconds: float, end: float) -> Window:
         """Return the samples of a series later than `end - seconds` and no later than `end`."""
@@ -62,7 +76,7 @@ class Moments(Generic[KeyT]):
             if moment.at <= end - seconds:
                 break
             value = moment.value(key) if moment.at <= end else None
-            if value is not None and value == value:  # noqa: PLR0124  not a number counts as absent
+            if value is not None:
                 times.append(moment.at)
                 values.append(value)
         return Window(times[::-1], values[::-1], end, seconds)
@@ -85,15 +99,20 @@ class TargetHistory:
         self._all: Moments[Key] = Moments(SHORT_SECONDS)
         self._long: Moments[Key] = Moments()
         self._plan: PagePlan | None = None
+        self._seen_at = 0.0
 
     def observe(self, sample: TargetSample, at: float) -> None:
         """Add what a sample says."""
         page = sample.page if sample.up else None
         if page is None:
-            down = Moment(at, EMPTY.places, array("d", (0.0,)))
+            down = Moment(at, EMPTY.places, _DOWN)
             self._all.add(down)
             self._long.add(down)
+            if at - self._seen_at > SHORT_SECONDS:
+                # No window reaches what the page had; many targets that are gone would hold much of it.
+                self._plan, self.layout = None, EMPTY
             return
+        self._seen_at = at
         if page.plan is not self._plan:
             self._plan, self.layout = page.plan, lay_out(page.plan)
         values = array("d", map(float, self.layout.pick(page.values)))

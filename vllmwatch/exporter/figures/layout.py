@@ -1,5 +1,6 @@
 """Which of a page's values figures are made of, decided once for pages of the same series."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -51,7 +52,6 @@ _FAMILIES = frozenset(
 # What must be the same on all servers of a model: catalog/recordings/health.py, CONFIGURATION.
 _CONFIGURATION = ("block_size", "cache_dtype", "enable_prefix_caching", "gpu_memory_utilization")
 
-
 # Of these there are figures over more than a quarter of an hour.
 _LONG = frozenset({UP, RUNNING, PROMPT_TOKENS, GENERATION_TOKENS, START})
 _LONG_COUNTS = frozenset(f"{objective.latency.metric}_count" for objective in OBJECTIVES)
@@ -83,19 +83,17 @@ class Layout:
     long_taken: tuple[int, ...] = (0,)
     """Which of the series are kept for an hour, and where each is among all."""
     again: tuple[tuple[int, int], ...] = ()
-    """Series that differ in a label of no interest, such as the process: the place of each, and of that shown."""
+    """Series that differ in a label of no interest, such as the process: where each is picked, and where shown."""
+    extras_of: Mapping[tuple[str, str, str], Sequence[tuple[str, ...]]] = field(default_factory=dict)
+    """The other labels of each metric's series, by metric, engine and model."""
 
     def engines(self) -> Iterable[tuple[str, str]]:
         """Return engine and model of every series of an engine, each pair once, in order."""
         return dict.fromkeys((key.engine, key.model_name) for key in self.places if key.engine)
 
-    def extras(self, metric: str, engine: str = "", model_name: str = "") -> list[tuple[str, ...]]:
+    def extras(self, metric: str, engine: str = "", model_name: str = "") -> Sequence[tuple[str, ...]]:
         """Return the other labels of a metric's series of one engine (or of the server)."""
-        return [
-            key.extra
-            for key in self.places
-            if key.metric == metric and (key.engine, key.model_name) == (engine, model_name)
-        ]
+        return self.extras_of.get((metric, engine, model_name), ())
 
 
 EMPTY = Layout()
@@ -104,7 +102,7 @@ EMPTY = Layout()
 def lay_out(plan: PagePlan) -> Layout:
     """Return where the values for figures are among those of a plan's pages."""
     slots: dict[Key, int] = {}
-    again: list[tuple[int, int]] = []
+    again: list[tuple[int, Key]] = []
     configurations: set[tuple[str, ...]] = set()
     for family in plan.families:
         if family.name != CACHE_CONFIGURATION and family.name not in _FAMILIES:
@@ -114,22 +112,44 @@ def lay_out(plan: PagePlan) -> Layout:
             labels = dict(sample.labels)
             if family.name == CACHE_CONFIGURATION:
                 configurations.add(tuple(labels.get(name, "") for name in _CONFIGURATION))
-            elif sample.name in _WANTED:
-                extra = tuple(labels.get(name, "") for name in _WANTED[sample.name])
-                key = Key(sample.name, labels.get("engine", ""), labels.get("model_name", ""), extra)
-                if key in slots:
-                    again.append((slot, list(slots).index(key)))
-                else:
-                    slots[key] = slot
+            elif (key := _key_of(sample.name, labels)) in slots:
+                again.append((slot, key))
+            elif key is not None:
+                slots[key] = slot
+    return _layout(slots, again, frozenset(configurations))
+
+
+def _key_of(name: str, labels: Mapping[str, str]) -> Key | None:
+    """Return the key of a series, or None where figures have no use for it."""
+    wanted = _WANTED.get(name)
+    if wanted is None or ("le" in wanted and not _is_edge(labels.get("le", ""))):
+        return None
+    extra = tuple(labels.get(label, "") for label in wanted)
+    return Key(name, labels.get("engine", ""), labels.get("model_name", ""), extra)
+
+
+def _is_edge(text: str) -> bool:
+    try:
+        return not math.isnan(float(text))
+    except ValueError:
+        return False
+
+
+def _layout(
+    slots: Mapping[Key, int], again: Sequence[tuple[int, Key]], configurations: frozenset[tuple[str, ...]]
+) -> Layout:
+    """Return the layout of keys with their slots, and of slots that are of the same keys again."""
     places = {key: number for number, key in enumerate((*slots, Key(UP)))}
-    taken = [*slots.values(), *(slot for slot, _ in again)]
-    doubled = tuple((len(slots) + number, shown) for number, (_, shown) in enumerate(again))
     kept = [key for key in places if key.metric in _LONG | _LONG_COUNTS or (key.metric, *key.extra) in _LONG_EDGES]
+    extras: dict[tuple[str, str, str], list[tuple[str, ...]]] = {}
+    for key in slots:
+        extras.setdefault((key.metric, key.engine, key.model_name), []).append(key.extra)
     return Layout(
         places,
-        picker(taken),
-        frozenset(configurations),
+        picker([*slots.values(), *(slot for slot, _ in again)]),
+        configurations,
         {key: number for number, key in enumerate(kept)},
         tuple(places[key] for key in kept),
-        doubled,
+        tuple((len(slots) + number, places[key]) for number, (_, key) in enumerate(again)),
+        extras,
     )

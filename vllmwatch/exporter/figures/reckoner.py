@@ -1,6 +1,7 @@
 """All figures of the fleet, from what the exporter saw within the last hour."""
 
 import threading
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,6 +28,8 @@ from vllmwatch.exporter.figures.server import (
 from vllmwatch.exporter.watch import TargetSample
 
 _card = cache(card_of)
+# As many as may end while figures are reckoned, which takes seconds of many servers.
+_MOST_WAITING = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,39 +50,55 @@ class Reckoner:
     """Observes collections, and reckons figures of them when asked. For use by several threads."""
 
     def __init__(self) -> None:
-        self._prices = Prices(None, None)
+        self._settings = (0.0, Prices(None, None))
         self._lock = threading.Lock()
+        self._waiting: deque[Collection] = deque(maxlen=_MOST_WAITING)
+        self._prices = Prices(None, None)
         self._history = History()
         self._last: Collection | None = None
         self._figures: FleetFigures | None = None
 
     def configure(self, interval_seconds: float, prices: Prices) -> None:
         """Take over settings, at the start and when they change."""
-        with self._lock:
-            self._prices = prices
-            self._history.interval_seconds = interval_seconds
+        self._settings = (interval_seconds, prices)
 
     def observe(self, collection: Collection) -> None:
-        """Take over what a collection found, unless the last one is nearer than the interval."""
-        with self._lock:
-            if not self._history.observe(collection):
-                return
-            self._last, self._figures = collection, None
-            shares, gpus = self._gpus(collection)
-            for sample in collection.targets:
-                if serves_a_model(sample):
-                    view = self._server_view(sample, shares)
-                    parts = [_in_brief(engine) for engine in view.engines]
-                    figures = momentary_figures(view, roll_up(parts, engines=True), gpus, self._prices)
-                    plain = {name: value for name, value in figures.items() if isinstance(value, float | int)}
-                    self._history.add_figures(sample.target.server, plain)
+        """Take over what a collection found, unless the last one is nearer than the interval.
+
+        Waits for no figures that are being reckoned: a scrape must not be late because somebody asks for the fleet.
+        """
+        self._waiting.append(collection)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._take_over()
+            finally:
+                self._lock.release()
 
     def figures(self) -> FleetFigures:
         """Return all figures as of the newest moment; none before the first."""
         with self._lock:
+            self._take_over()
             if self._figures is None and self._last is not None:
                 self._figures = self._reckon(self._last)
             return self._figures or FleetFigures()
+
+    def _take_over(self) -> None:
+        self._history.interval_seconds, self._prices = self._settings
+        while self._waiting:
+            self._add(self._waiting.popleft())
+
+    def _add(self, collection: Collection) -> None:
+        if not self._history.observe(collection):
+            return
+        self._last, self._figures = collection, None
+        shares, gpus = self._gpus(collection)
+        for sample in collection.targets:
+            if serves_a_model(sample):
+                view = self._server_view(sample, shares)
+                parts = [_in_brief(engine) for engine in view.engines]
+                figures = momentary_figures(view, roll_up(parts, engines=True), gpus, self._prices)
+                plain = {name: value for name, value in figures.items() if isinstance(value, float | int)}
+                self._history.add_figures(sample.target.server, plain)
 
     def _reckon(self, collection: Collection) -> FleetFigures:
         shares, gpus = self._gpus(collection)
