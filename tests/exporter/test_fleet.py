@@ -2,7 +2,7 @@
 
 from tests.exporter.vllm.pages import translate
 from vllmwatch.exporter.collector import Collection
-from vllmwatch.exporter.figures.reckoner import FleetFigures
+from vllmwatch.exporter.figures.reckoner import FleetFigures, Reckoner
 from vllmwatch.exporter.fleet import EngineState, Fleet, fleet_of
 from vllmwatch.exporter.http_sd import http_sd
 from vllmwatch.exporter.vllm.translator import TranslatedPage
@@ -34,7 +34,7 @@ def test_each_engine_has_its_own_figures() -> None:
     for engine, running, usage in (("0", 2, 0.05), ("1", 250, 0.99)):
         page += f'vllm:num_requests_running{{engine="{engine}"}} {running}\n'
         page += f'vllm:kv_cache_usage_perc{{engine="{engine}"}} {usage}\n'
-    assert engines(page) == [EngineState("0", 2, None, 0.05), EngineState("1", 250, None, 0.99)]
+    assert engines(page) == [EngineState("0", "", 2, None, 0.05), EngineState("1", "", 250, None, 0.99)]
 
 
 def test_processes_of_one_engine_add_up_in_counts_and_not_in_ratios() -> None:
@@ -42,7 +42,24 @@ def test_processes_of_one_engine_add_up_in_counts_and_not_in_ratios() -> None:
     for pid in (7, 8):
         page += f'vllm:num_requests_waiting{{engine="0",pid="{pid}"}} 3\n'
         page += f'vllm:kv_cache_usage_perc{{engine="0",pid="{pid}"}} 0.{pid}\n'
-    assert engines(page) == [EngineState("0", None, 6, 0.8)]
+    assert engines(page) == [EngineState("0", "", None, 6, 0.8)]
+
+
+def test_models_that_share_the_number_of_an_engine_are_told_apart_whatever_their_names() -> None:
+    """So it is on a page of Ray's with the metrics of several applications."""
+    page = "# TYPE vllm:num_requests_running gauge\n"
+    for name, running in (("org/a", 3), (r"mod\"\\el\n日本", 5)):
+        page += f'vllm:num_requests_running{{engine="0",model_name="{name}"}} {running}\n'
+    collection = Collection((sample(translate(page)),), (), None, NO_XIDS, 0.1, 1000.0)
+    reckoner = Reckoner()
+    reckoner.observe(collection)
+    (server,) = fleet_of(collection, "box", reckoner.figures()).servers
+    told = [(each.engine, each.model_name, each.requests_running, each.figures) for each in server.engines]
+    assert told == [
+        ("0", "org/a", 3, {"requests_running:max": 3}),
+        ("0", 'mod"\\el\n日本', 5, {"requests_running:max": 5}),
+    ]
+    assert server.figures["requests_running:sum"] == 8
 
 
 def test_what_is_not_a_number_is_not_known() -> None:

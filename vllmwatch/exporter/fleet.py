@@ -1,7 +1,6 @@
 """The fleet as data: what `/api/v1/fleet` answers and people's views draw from."""
 
 import math
-import re
 from dataclasses import dataclass, field
 
 from vllmwatch.exporter.collector import Collection
@@ -12,9 +11,9 @@ from vllmwatch.exporter.vllm.translator import TranslatedPage
 from vllmwatch.exporter.watch import TargetSample
 from vllmwatch.sources.address import public_url
 from vllmwatch.sources.nvml.snapshot import GpuSnapshot, NvmlSnapshot
+from vllmwatch.sources.vllm.text import read_sample
 
 VERSION = 1
-_ENGINE = re.compile(r'[{,]engine="((?:[^"\\]|\\.)*)"')
 _RUNNING = "vllm:num_requests_running"
 _WAITING = "vllm:num_requests_waiting"
 _KV_CACHE_USAGE = "vllm:kv_cache_usage_perc"
@@ -77,9 +76,10 @@ class EngineGpu:
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """One engine; what its page does not say is null."""
+    """One engine with its model; what its page does not say is null."""
 
     engine: str
+    model_name: str
     requests_running: float | None
     requests_waiting: float | None
     kv_cache_usage_ratio: float | None
@@ -203,25 +203,26 @@ def _engine_states(server: str, page: TranslatedPage, figures: FleetFigures) -> 
     return [
         EngineState(
             engine,
-            sum(running[engine]) if engine in running else None,
-            sum(waiting[engine]) if engine in waiting else None,
-            max(usage[engine]) if engine in usage else None,
-            figures.engines.get((server, engine), {}),
+            model_name,
+            sum(running[engine, model_name]) if (engine, model_name) in running else None,
+            sum(waiting[engine, model_name]) if (engine, model_name) in waiting else None,
+            max(usage[engine, model_name]) if (engine, model_name) in usage else None,
+            figures.engines.get((server, engine, model_name), {}),
             [
                 EngineGpu(uuid, dict(of_gpu))
                 for (whose, which, uuid), of_gpu in figures.engine_gpus.items()
                 if (whose, which) == (server, engine)
             ],
         )
-        for engine in engines
+        for engine, model_name in engines
     ]
 
 
-def _by_engine(page: TranslatedPage, family_name: str) -> dict[str, list[float]]:
-    """Return a gauge's finite values by engine."""
-    found: dict[str, list[float]] = {}
+def _by_engine(page: TranslatedPage, family_name: str) -> dict[tuple[str, str], list[float]]:
+    """Return a gauge's finite values by engine and model."""
+    found: dict[tuple[str, str], list[float]] = {}
     for series, value in page.samples(family_name):
-        match = _ENGINE.search(series)
-        if match is not None and math.isfinite(value):
-            found.setdefault(match.group(1), []).append(value)
+        labels = dict(read_sample(f"{series} 0".encode()).labels)
+        if "engine" in labels and math.isfinite(value):
+            found.setdefault((labels["engine"], labels.get("model_name", "")), []).append(value)
     return found

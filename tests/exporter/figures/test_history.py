@@ -61,7 +61,7 @@ def collection(at: float, page: TranslatedPage | None) -> Collection:
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-Inf", "1.7e308", "-1.7e308"])
 def test_what_no_page_can_mean_is_absent_from_figures(value: str) -> None:
     figures = observed(*(page_with(str(number)) for number in range(3)), page_with(value)).figures()
-    engine = figures.engines["h:8000", "0"]
+    engine = figures.engines["h:8000", "0", "m"]
     assert "requests_running:max" not in engine
     assert "kv_cache_usage_ratio:max" not in engine
     # Three good samples within 30 of the 45 seconds tell 1/15 a second, over a window of which one interval is missing.
@@ -163,13 +163,13 @@ def test_a_collection_does_not_wait_for_figures_that_are_being_reckoned(monkeypa
     finally:
         go_on.set()
         asking.join()
-    assert subject.figures().engines["h:8000", "0"]["requests_running:max"] == 7
+    assert subject.figures().engines["h:8000", "0", "m"]["requests_running:max"] == 7
 
 
 def test_a_clock_that_is_set_back_or_ahead_costs_the_windows_and_not_the_figures() -> None:
     subject = observed(*(page_with(str(number)) for number in range(5)))
     for at in (1.8e9 - 86_400, 1.8e9 + 86_400, 1.8e9 + 86_415):
         subject.observe(collection(at, page_with("9")))
-    engine = subject.figures().engines["h:8000", "0"]
+    engine = subject.figures().engines["h:8000", "0", "m"]
     assert engine["requests_running:max"] == 9
     assert engine["prompt_tokens:rate5m"] == 0

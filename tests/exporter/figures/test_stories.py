@@ -17,7 +17,7 @@ from vllmwatch.spec.story import DIGITS, Check, Story
 Labels = tuple[str, ...]
 # What each level's figures are told apart by; the model of a server is known from the server.
 IDENTITY: dict[str, Labels] = {
-    "engine": ("server", "engine"),
+    "engine": ("server", "engine", "model_name"),
     "server": ("server",),
     "model": ("model_name",),
     "gpu": ("uuid",),

@@ -36,8 +36,8 @@ _MOST_WAITING = 32
 class FleetFigures:
     """Figures by whose they are; each has the name of its recording without prefix and level."""
 
-    engines: Mapping[tuple[str, str], Figures] = field(default_factory=dict)
-    """By server and engine."""
+    engines: Mapping[tuple[str, str, str], Figures] = field(default_factory=dict)
+    """By server, engine and model, since pages of Ray may have several models, each with an engine 0."""
     servers: Mapping[str, Figures] = field(default_factory=dict)
     models: Mapping[str, Figures] = field(default_factory=dict)
     gpus: Mapping[str, Figures] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Reckoner:
     def _reckon(self, collection: Collection) -> FleetFigures:
         shares, gpus = self._gpus(collection)
         peaks = _peaks(collection)
-        engines: dict[tuple[str, str], Figures] = {}
+        engines: dict[tuple[str, str, str], Figures] = {}
         servers: dict[str, Figures] = {}
         histograms: dict[str, Mapping[str, Buckets]] = {}
         spent: dict[str, Mapping[str, Spending]] = {}
@@ -115,7 +115,7 @@ class Reckoner:
             for engine in view.engines:
                 own = engine_figures(engine, sizes.get(engine.engine), peaks.get((server, engine.engine), {}))
                 parts.append(own)
-                engines[server, engine.engine] = own
+                engines[server, engine.engine, engine.model_name] = own
             figures = roll_up(parts, engines=True)
             _put_first_exhaustion(figures, parts)
             latencies, histograms[server] = server_latencies(view.engines)
@@ -214,16 +214,20 @@ def _gpu_figures(collection: Collection, view: GpuView, shares: Shares) -> dict[
 
 
 def _straggler_figures(
-    collection: Collection, view: GpuView, engines: Mapping[tuple[str, str], Figures]
+    collection: Collection, view: GpuView, engines: Mapping[tuple[str, str, str], Figures]
 ) -> dict[tuple[str, str, str], Mapping[str, float]]:
     groups: dict[tuple[str, str], list[str]] = {}
     for link in collection.joined.links:
         uuids = groups.setdefault((link.server, link.engine), [])
         if link.device.gpu_uuid not in uuids:
             uuids.append(link.device.gpu_uuid)
+    running = {
+        (server, engine)
+        for (server, engine, _), figures in engines.items()
+        if (number(figures, "requests_running:max") or 0) > 0
+    }
     found: dict[tuple[str, str, str], Mapping[str, float]] = {}
     for who, uuids in groups.items():
-        runs = (number(engines.get(who, {}), "requests_running:max") or 0) > 0
-        for uuid, figures in stragglers(view, uuids, runs=runs).items():
+        for uuid, figures in stragglers(view, uuids, runs=who in running).items():
             found[*who, uuid] = figures
     return found
