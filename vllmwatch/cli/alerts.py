@@ -12,6 +12,7 @@ from vllmwatch.config import Config
 from vllmwatch.doctor.try_page import Delivery, try_page
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.tables import columns
+from vllmwatch.sources.address import mask_secrets
 from vllmwatch.sources.backends.alertmanager import ActiveAlert, AlertmanagerReader
 from vllmwatch.spec.alert import Severity
 
@@ -55,7 +56,8 @@ def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
     if not wanted:
         raise VllmwatchError("no page reaches anybody", hint="Set `receivers` and `page_to` in vllmwatch.yml.")
     labels = {"severity": str(Severity.PAGE), "team": config.team} | ({"receiver": name} if name else {})
-    typer.echo(f"Sending {TEST_ALERT} through {config.alertmanager_url} to {', '.join(each.name for each in wanted)}")
+    names = ", ".join(each.name for each in wanted)
+    typer.echo(f"Sending {TEST_ALERT} through {mask_secrets(config.alertmanager_url)} to {names}")
     found = try_page(reader, wanted, labels, _WAIT_SECONDS)
     for delivery in found:
         typer.echo(_said(delivery))

@@ -14,7 +14,7 @@ from vllmwatch.sinks import alertmanager
 from vllmwatch.sources.backends.alertmanager import AlertmanagerReader
 
 _MATCHER = re.compile(r"([a-zA-Z_][a-zA-Z0-9_]*)(=~|!~|!=|=)(.*)", re.DOTALL)
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?")
+_DURATION = re.compile(r"(?:([0-9]{1,5})d)?(?:([0-9]{1,5})h)?(?:([0-9]{1,6})m)?")
 
 Matchers = Annotated[
     list[str] | None,
@@ -44,14 +44,16 @@ def silence(
 ) -> None:
     """Silence alerts for a time; without a matcher, list the silences in force."""
     url = load().alertmanager_url
+    if expire and matchers:
+        raise VllmwatchError("a silence is either set or ended", hint="Leave out the matchers, or --expire.")
     if expire:
         alertmanager.expire(url, expire)
         typer.echo(f"{expire}: over")
     elif matchers:
+        parsed, duration = [_matcher(text) for text in matchers], _duration(lasts)
         if not comment:
             raise VllmwatchError("a silence without a reason", hint="Say why with --comment.")
-        parsed = [_matcher(text) for text in matchers]
-        typer.echo(alertmanager.silence(url, parsed, _duration(lasts), by or getpass.getuser(), comment))
+        typer.echo(alertmanager.silence(url, parsed, duration, by or _user(), comment))
     else:
         found = AlertmanagerReader(url).silences()
         rows = [
@@ -69,6 +71,14 @@ def _matcher(text: str) -> alertmanager.Matcher:
         )
     name, sign, value = match.groups()
     return alertmanager.Matcher(name, value.strip("\"'"), is_pattern="~" in sign, is_equal=not sign.startswith("!"))
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # In a container, a number may be all that a user has.
+        raise VllmwatchError("you have no user name here", hint="Say who you are with --by.") from None
 
 
 def _duration(text: str) -> timedelta:

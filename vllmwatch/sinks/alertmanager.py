@@ -3,14 +3,13 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from urllib.parse import quote
 
 import requests
 
-from vllmwatch.errors import VllmwatchError
-
-_TIMEOUT_SECONDS = 10.0
-_HINT = "Is Alertmanager there? The setting alertmanager_url says where it is asked."
+from vllmwatch.sources.address import mask_secrets
+from vllmwatch.sources.backends.alertmanager import PROGRAM
+from vllmwatch.sources.backends.answer import TIMEOUT_SECONDS, BackendError, hint, stranger, unreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Matcher:
 
 
 def send_alert(base_url: str, labels: Mapping[str, str], annotations: Mapping[str, str], lasts: dt.timedelta) -> None:
-    """Send one alert that is over after a time; raises VllmwatchError where it is not taken."""
+    """Send one alert that is over after a time; raises BackendError where it is not taken."""
     now = dt.datetime.now(dt.UTC)
     alert = {
         "labels": dict(labels),
@@ -32,11 +31,11 @@ def send_alert(base_url: str, labels: Mapping[str, str], annotations: Mapping[st
         "startsAt": now.isoformat(),
         "endsAt": (now + lasts).isoformat(),
     }
-    _send("POST", f"{base_url.rstrip('/')}/api/v2/alerts", [alert])
+    _send("POST", base_url, "/api/v2/alerts", [alert])
 
 
 def silence(base_url: str, matchers: Sequence[Matcher], lasts: dt.timedelta, created_by: str, comment: str) -> str:
-    """Silence what all matchers match, and return the silence's id; raises VllmwatchError where it is not taken."""
+    """Silence what all matchers match, and return the silence's id; raises BackendError where it is not taken."""
     now = dt.datetime.now(dt.UTC)
     body = {
         "matchers": [
@@ -48,21 +47,28 @@ def silence(base_url: str, matchers: Sequence[Matcher], lasts: dt.timedelta, cre
         "createdBy": created_by,
         "comment": comment,
     }
-    answer = _send("POST", f"{base_url.rstrip('/')}/api/v2/silences", body)
-    return str(answer.json().get("silenceID", ""))
+    answer = _send("POST", base_url, "/api/v2/silences", body)
+    try:
+        found = answer.json()
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not found.get("silenceID"):
+        raise stranger(PROGRAM, answer.url, "it tells no id of the silence")
+    return str(found["silenceID"])
 
 
 def expire(base_url: str, silence_id: str) -> None:
-    """End a silence; raises VllmwatchError where there is none of this id."""
-    _send("DELETE", f"{base_url.rstrip('/')}/api/v2/silence/{silence_id}", None)
+    """End a silence; raises BackendError where there is none of this id."""
+    _send("DELETE", base_url, f"/api/v2/silence/{quote(silence_id, safe='')}", None)
 
 
-def _send(method: str, url: str, body: Any) -> requests.Response:
+def _send(method: str, base_url: str, path: str, body: object) -> requests.Response:
+    url = f"{base_url.rstrip('/')}{path}"
     try:
-        answer = requests.request(method, url, json=body, timeout=_TIMEOUT_SECONDS)
-    except requests.RequestException as error:
-        raise VllmwatchError(f"{url}: Alertmanager cannot be reached ({type(error).__name__})", hint=_HINT) from None
+        answer = requests.request(method, url, json=body, timeout=TIMEOUT_SECONDS)
+    except (requests.RequestException, ValueError) as error:
+        raise unreachable(PROGRAM, url, error) from None
     if not answer.ok:
         said = answer.text.strip().strip('"')[:200]
-        raise VllmwatchError(f"{url}: Alertmanager refuses: {answer.status_code} {said}", hint=_HINT)
+        raise BackendError(f"{mask_secrets(url)}: {PROGRAM} refuses: {answer.status_code} {said}", hint=hint(PROGRAM))
     return answer

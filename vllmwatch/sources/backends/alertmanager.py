@@ -1,10 +1,11 @@
 """What Alertmanager knows: alerts with their state, silences, receivers, and how many messages went out."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vllmwatch.sources.backends.answer import get, get_json
+from vllmwatch.sources.backends.answer import get, get_json, stranger
 from vllmwatch.sources.vllm.text import LineError, read_sample
 
 PROGRAM = "Alertmanager"
@@ -57,17 +58,15 @@ class AlertmanagerReader:
 
     def version(self) -> str:
         """Return its version as it says it."""
-        status = self._json("/api/v2/status")
-        return str(status.get("versionInfo", {}).get("version", "")) if isinstance(status, dict) else ""
+        return _text(_mapping(self._status(), "versionInfo"), "version")
 
     def configuration(self) -> str:
         """Return the configuration in force, in YAML, secrets masked by Alertmanager itself."""
-        status = self._json("/api/v2/status")
-        return str(status.get("config", {}).get("original", "")) if isinstance(status, dict) else ""
+        return _text(_mapping(self._status(), "config"), "original")
 
     def receivers(self) -> tuple[str, ...]:
         """Return the names of all receivers."""
-        return tuple(str(each.get("name", "")) for each in self._list("/api/v2/receivers"))
+        return tuple(_text(each, "name") for each in self._list("/api/v2/receivers"))
 
     def alerts(self) -> tuple[ActiveAlert, ...]:
         """Return all alerts that are on, the muted ones too."""
@@ -92,38 +91,44 @@ class AlertmanagerReader:
                 sample = read_sample(line)
             except LineError:
                 continue
-            integration = dict(sample.labels).get("integration", "")
-            counts[integration] = counts.get(integration, 0) + int(float(sample.value))
+            integration, count = dict(sample.labels).get("integration", ""), float(sample.value)
+            if math.isfinite(count):
+                counts[integration] = counts.get(integration, 0) + int(count)
         return Messages(tried, failed)
 
-    def _json(self, path: str) -> Any:
-        return get_json(PROGRAM, self.base_url, path)
+    def _status(self) -> Mapping[str, Any]:
+        found = get_json(PROGRAM, self.base_url, "/api/v2/status")
+        if not isinstance(found, dict):
+            raise stranger(PROGRAM, f"{self.base_url}/api/v2/status", "its status is no mapping")
+        return found
 
     def _list(self, path: str) -> list[dict[str, Any]]:
-        found = self._json(path)
-        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        found = get_json(PROGRAM, self.base_url, path)
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise stranger(PROGRAM, f"{self.base_url}{path}", "this is no list of mappings")
+        return found
 
 
 def _alert(raw: Mapping[str, Any]) -> ActiveAlert:
-    status = raw.get("status", {})
+    status = _mapping(raw, "status")
     return ActiveAlert(
-        labels={str(name): str(value) for name, value in raw.get("labels", {}).items()},
-        annotations={str(name): str(value) for name, value in raw.get("annotations", {}).items()},
-        state=str(status.get("state", "")),
-        starts_at=str(raw.get("startsAt", "")),
-        silenced_by=tuple(map(str, status.get("silencedBy") or ())),
-        inhibited_by=tuple(map(str, status.get("inhibitedBy") or ())),
+        labels={str(name): str(value) for name, value in _mapping(raw, "labels").items()},
+        annotations={str(name): str(value) for name, value in _mapping(raw, "annotations").items()},
+        state=_text(status, "state"),
+        starts_at=_text(raw, "startsAt"),
+        silenced_by=tuple(map(str, _sequence(status, "silencedBy"))),
+        inhibited_by=tuple(map(str, _sequence(status, "inhibitedBy"))),
     )
 
 
 def _silence(raw: Mapping[str, Any]) -> Silence:
     return Silence(
-        id=str(raw.get("id", "")),
-        state=str(raw.get("status", {}).get("state", "")),
-        matchers=tuple(_matcher(each) for each in raw.get("matchers", ())),
-        ends_at=str(raw.get("endsAt", "")),
-        created_by=str(raw.get("createdBy", "")),
-        comment=str(raw.get("comment", "")),
+        id=_text(raw, "id"),
+        state=_text(_mapping(raw, "status"), "state"),
+        matchers=tuple(_matcher(each) for each in _sequence(raw, "matchers") if isinstance(each, dict)),
+        ends_at=_text(raw, "endsAt"),
+        created_by=_text(raw, "createdBy"),
+        comment=_text(raw, "comment"),
     )
 
 
@@ -131,3 +136,17 @@ def _matcher(raw: Mapping[str, Any]) -> str:
     equal, pattern = raw.get("isEqual", True), raw.get("isRegex", False)
     sign = ("=~" if equal else "!~") if pattern else ("=" if equal else "!=")
     return f'{raw.get("name", "")}{sign}"{raw.get("value", "")}"'
+
+
+def _mapping(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = raw.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _sequence(raw: Mapping[str, Any], key: str) -> Sequence[Any]:
+    value = raw.get(key)
+    return value if isinstance(value, list) else ()
+
+
+def _text(raw: Mapping[str, Any], key: str) -> str:
+    return str(raw.get(key) or "")

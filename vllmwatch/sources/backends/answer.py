@@ -20,9 +20,7 @@ def get_json(program: str, base_url: str, path: str, parameters: dict[str, str] 
     try:
         return response.json()
     except ValueError:
-        raise BackendError(
-            f"{mask_secrets(response.url)}: this is not {program}: no JSON", hint=hint(program)
-        ) from None
+        raise stranger(program, response.url, "no JSON") from None
 
 
 def get(program: str, base_url: str, path: str, parameters: dict[str, str] | None = None) -> requests.Response:
@@ -30,7 +28,7 @@ def get(program: str, base_url: str, path: str, parameters: dict[str, str] | Non
     url = f"{base_url.rstrip('/')}{path}"
     try:
         response = requests.get(url, params=parameters, timeout=TIMEOUT_SECONDS)
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:
         raise unreachable(program, url, error) from None
     if not response.ok:
         raise BackendError(
@@ -39,8 +37,8 @@ def get(program: str, base_url: str, path: str, parameters: dict[str, str] | Non
     return response
 
 
-def unreachable(program: str, url: str, error: requests.RequestException) -> BackendError:
-    """Return the fault of a program that cannot be asked."""
+def unreachable(program: str, url: str, error: Exception) -> BackendError:
+    """Return the fault of a program that cannot be asked; ValueError is what urllib3 says of a host's name."""
     if isinstance(error, requests.Timeout):
         what = f"{program} does not answer within {TIMEOUT_SECONDS:g} s"
     elif isinstance(error, requests.exceptions.SSLError):
@@ -50,6 +48,11 @@ def unreachable(program: str, url: str, error: requests.RequestException) -> Bac
     else:
         what = f"{program} cannot be asked: {type(error).__name__}"
     return BackendError(f"{mask_secrets(url)}: {what}", hint=hint(program))
+
+
+def stranger(program: str, url: str, what: str) -> BackendError:
+    """Return the fault of a program that answers as another would."""
+    return BackendError(f"{mask_secrets(url)}: this is not {program}: {what}", hint=hint(program))
 
 
 def hint(program: str) -> str:

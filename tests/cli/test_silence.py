@@ -1,0 +1,68 @@
+"""`vllmwatch silence` and `vllmwatch alerts` with words and answers that are wrong: one clear line, no traceback."""
+
+import getpass
+
+import pytest
+
+from tests.cli.command_line import CommandLine, Outcome
+from tests.real.places import free_port
+from tests.sources.backends.stand_in import answering
+
+SET = ("silence", "server=box:8000", "--comment", "we know")
+
+
+def refused(outcome: Outcome) -> str:
+    """Return the line that says what is wrong."""
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("error: ")
+    assert "Traceback" not in outcome.err
+    return outcome.err.splitlines()[0]
+
+
+@pytest.mark.parametrize("lasts", ["99999999999999999999d", "400d", "0m", "", "٣h", "2 h", "-1h"])
+def test_a_time_that_cannot_be_meant_is_refused(run: CommandLine, lasts: str) -> None:
+    assert "is no time to be silent for" in refused(run(*SET, "--for", lasts))
+
+
+def test_a_matcher_that_is_none_is_told_before_the_missing_reason(run: CommandLine) -> None:
+    assert refused(run("silence", "GpuLost")) == "error: 'GpuLost' is no matcher"
+    assert refused(run("silence", "alertname=GpuLost")) == "error: a silence without a reason"
+
+
+def test_a_silence_is_not_set_and_ended_at_once(run: CommandLine) -> None:
+    assert "either set or ended" in refused(run(*SET, "--expire", "7"))
+
+
+def test_a_user_without_a_name_is_asked_for_one(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr(getpass, "getuser", nobody)
+    assert refused(run(*SET)) == "error: you have no user name here"
+
+
+@pytest.mark.parametrize("answer", [b"<html>", b"[]", b"null", b"{}", b'"x"'])
+def test_a_program_that_is_no_alertmanager_has_set_no_silence(run: CommandLine, answer: bytes) -> None:
+    with answering({}, answer) as program:
+        outcome = run(*SET, VLLMWATCH_ALERTMANAGER_URL=program.url)
+    assert "this is not Alertmanager" in refused(outcome)
+
+
+def test_an_id_with_slashes_asks_for_no_other_page(run: CommandLine) -> None:
+    with answering({}, b"") as program:
+        assert run("silence", "--expire", "../../-/reload", VLLMWATCH_ALERTMANAGER_URL=program.url).code == 0
+    assert program.asked == ["DELETE /api/v2/silence/..%2F..%2F-%2Freload"]
+
+
+@pytest.mark.parametrize("words", [SET, ("silence",), ("alerts",), ("silence", "--expire", "7")])
+def test_a_password_in_the_address_is_not_shown(run: CommandLine, words: tuple[str, ...]) -> None:
+    address = f"http://watcher:hunter2@127.0.0.1:{free_port()}"
+    outcome = run(*words, VLLMWATCH_ALERTMANAGER_URL=address)
+    assert "Alertmanager cannot be reached" in refused(outcome)
+    assert "hunter2" not in outcome.err
+
+
+@pytest.mark.parametrize("address", ["box:9093", "ftp://box", "http://[::1", "http://" + 64 * "x" + ".com"])
+@pytest.mark.parametrize("words", [SET, ("silence",)])
+def test_an_address_that_is_none_is_one_line(run: CommandLine, words: tuple[str, ...], address: str) -> None:
+    assert "Alertmanager cannot be asked" in refused(run(*words, VLLMWATCH_ALERTMANAGER_URL=address))
