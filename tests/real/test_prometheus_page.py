@@ -43,7 +43,7 @@ def fetched(tmp_path_factory: pytest.TempPathFactory) -> Prometheus:
 def running(program: Prometheus, folder: Path) -> Iterator[str]:
     """Run a Prometheus as `vllmwatch up` does, and give its URL."""
     config, log = folder / "prometheus.yml", folder / "prometheus.log"
-    config.write_text(prometheus_config(Address("127.0.0.1", free_port()), folder))
+    config.write_text(prometheus_config(Address("127.0.0.1", free_port()), folder / "rules"))
     listen = Address("127.0.0.1", free_port())
     command = prometheus_command(program, config, folder / "data", listen, "1d")
     with log.open("wb") as stream:

@@ -36,13 +36,19 @@ def test_load_is_counted_as_it_was_asked_for(vllm_server: VllmServer) -> None:
 def test_aborted_stream_ends_before_its_tokens(vllm_server: VllmServer) -> None:
     tokens = f'vllm:generation_tokens_total{{engine="0",model_name="{MODEL_NAME}"}}'
     running = f'vllm:num_requests_running{{engine="0",model_name="{MODEL_NAME}"}}'
-    before = sample(vllm_server.page(), tokens)
-    Load(vllm_server.url).abort(max_tokens=1500)
-    deadline = time.monotonic() + 30
-    while sample(vllm_server.page(), running) > 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    assert 3 <= sample(vllm_server.page(), tokens) - before < 1500
+    made = []
+    # On a busy machine the server may be through with the tokens before it hears that the client is gone.
+    for _ in range(5):
+        before = sample(vllm_server.page(), tokens)
+        Load(vllm_server.url).abort(max_tokens=1500)
+        deadline = time.monotonic() + 30
+        while sample(vllm_server.page(), running) > 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        made.append(sample(vllm_server.page(), tokens) - before)
+        if made[-1] < 1500:
+            break
+    assert 3 <= made[-1] < 1500, made
 
 
 def test_killed_server_is_gone_with_its_engine_beside_one_that_lives(
