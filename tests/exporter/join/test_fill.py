@@ -1,5 +1,6 @@
 """What the configuration and servers' environments say where processes cannot."""
 
+import time
 from collections.abc import Mapping
 
 from tests.exporter.join.looks import (
@@ -137,6 +138,17 @@ def test_a_mapping_to_a_gpu_that_is_shared_with_workers_from_elsewhere_is_believ
     here = joined(gpus, found(rows), [ONE_UP], mappings=[mapping("far:8000", "GPU-A")])
     assert links(here) == [("box:8000", "0", "TP0", "GPU-A"), ("far:8000", "0", "", "GPU-A")]
     assert (reasons(here), here.notes) == ({}, ())
+
+
+def test_a_thousand_mappings_hold_up_no_scrape() -> None:
+    """Each looks for its server by another name of the host, as the slowest way is."""
+    names = [f"box:{1000 + number}" for number in range(1000)]
+    up = tuple(sample(target(1000 + number), "0") for number in range(1000))
+    mappings = [mapping(f"other:{at}", "0", url=f"http://[::1]:{1000 + at}/metrics") for at in range(1000)]
+    begun = time.process_time()
+    here = mapped(FOREIGN, *mappings, samples=up)
+    assert time.process_time() - begun < 3
+    assert [link.server for link in here.links] == sorted(names)
 
 
 def test_two_mappings_may_share_a_gpu() -> None:

@@ -37,8 +37,11 @@ def fill_from_configuration(
 ) -> None:
     """Add what the configuration says of servers whose processes do not tell."""
     found = set(evidence.links)
+    mapped = {link.server for link in found}
+    by_server = {sample.target.server: sample for sample in reversed(samples)}
+    by_page = {_page(sample.target.url): sample for sample in reversed(samples)} if mappings else {}
     for mapping in mappings:
-        sample = _sample_named(mapping, samples)
+        sample = by_server.get(mapping.server) or by_page.get(_page(mapping.url))
         server = sample.target.server if sample is not None else mapping.server
         named = [(name, devices.named(name)) for name in mapping.gpus]
         for name, device in named:
@@ -48,7 +51,7 @@ def fill_from_configuration(
         against = _against(evidence, found, server, chosen)
         if against is not None:
             evidence.notes.append(f"servers: {public_url(mapping.url)}: {against}; the mapping is left aside")
-        elif not any(link.server == server for link in found):
+        elif server not in mapped:
             places = [(server, engine) for engine in _engines(sample)]
             evidence.links.update(_spread(places, chosen, None))
             _answer(evidence, chosen)
@@ -140,17 +143,6 @@ def _answer(evidence: Evidence, devices: Sequence[Device]) -> None:
             evidence.unmapped[uuid] = left
         else:
             evidence.unmapped.pop(uuid, None)
-
-
-def _sample_named(mapping: ServerGpus, samples: Sequence[TargetSample]) -> TargetSample | None:
-    return next(
-        (
-            sample
-            for sample in samples
-            if mapping.server == sample.target.server or _page(mapping.url) == _page(sample.target.url)
-        ),
-        None,
-    )
 
 
 def _page(url: str) -> tuple[str, int | None, str]:
