@@ -374,7 +374,11 @@ def test_each_alert_has_its_runbook_where_its_link_leads() -> None:
                 assert answer.status_code == 200, slug
                 assert answer.headers["content-type"] == "text/plain; charset=utf-8"
                 assert "\n## What to do\n" in answer.text
-            assert (await client.get("/runbooks/nothing")).status_code == 404
+            by_name = await client.get("/runbooks/GpuLost")
+            assert by_name.text.startswith("# GpuLost\n\n")
+            assert by_name.text == (await client.get("/runbooks/gpu_lost")).text
+            for odd in ("nothing", "__init__", "_words", "%00", "%FF", "gpu_lost.py", "x" * 5000):
+                assert (await client.get(f"/runbooks/{odd}")).status_code == 404
             assert (await client.get("/runbooks/..%2Fservice")).status_code == 404
 
     run(test())

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-def _name(slug: str) -> str:
+def alert_name(slug: str) -> str:
+    """Return the name of an alert by that of its page: gpu_lost is GpuLost's."""
     return "".join(word.capitalize() for word in slug.split("_"))
 
 
@@ -17,4 +18,4 @@ ALERT_FILES: Mapping[str, Path] = {
 """The module of each alert by the name of its page."""
 TEST_ALERT = "VllmwatchTest"
 """The alert that is only a test of the way; no rule has it."""
-ALERT_NAMES: tuple[str, ...] = tuple(sorted(map(_name, ALERT_FILES)))
+ALERT_NAMES: tuple[str, ...] = tuple(sorted(map(alert_name, ALERT_FILES)))

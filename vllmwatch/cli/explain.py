@@ -23,7 +23,8 @@ def explain(load: ConfigLoader, *, name: Name = "") -> None:
         for alert in ALERTS:
             typer.echo(f"{alert.name:<32} {RUNBOOKS[alert.name].strip().partition(chr(10))[0]}")
         return
-    wanted = {each.lower(): each for each in ALERT_NAMES}.get(name.lower())
+    # The link in a page has the name of the runbook's page (gpu_lost).
+    wanted = {each.lower(): each for each in ALERT_NAMES}.get(name.replace("_", "").lower())
     if wanted is None:
         near = difflib.get_close_matches(name, ALERT_NAMES, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Run `vllmwatch explain` for the names of all."

@@ -83,10 +83,10 @@ def people_routes(service: Service) -> APIRouter:
         """Why a target failed in the last sample."""
         return _IndentedResponse(debug_of(_last(service).collection))
 
-    @router.get("/runbooks/{slug}", response_class=PlainTextResponse)
-    async def runbook_of(slug: str) -> str:
+    @router.get("/runbooks/{name}", response_class=PlainTextResponse)
+    async def runbook_of(name: str) -> str:
         """What an alert means, where to look first, and what to do."""
-        text = runbook(slug)
+        text = runbook(name)
         if text is None:
             raise HTTPException(404, "there is no such alert; `vllmwatch explain` lists them")
         return text
