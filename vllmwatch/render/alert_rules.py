@@ -8,7 +8,7 @@ from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.render import mark
 from vllmwatch.render.rules import Rule, Text, dump, indented
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
-from vllmwatch.spec.promql import is_none_of, is_text
+from vllmwatch.spec.promql import is_none_of, is_one_of, is_text
 from vllmwatch.spec.threshold import Thresholds
 
 INTERVAL = "30s"
@@ -47,31 +47,35 @@ def alert_rule_path(theme: str) -> str:
     return f"alerts/rules/alerts_{theme}.yml"
 
 
-def severity_of(alert: Alert, settings: AlertSettings) -> Severity:
-    """Return the severity in force."""
-    return settings.severities.get(alert.name, alert.severity)
+def severity_of(alert: Alert, settings: AlertSettings, *, own_threshold: bool = False) -> Severity:
+    """Return the severity in force, for all models or for one with a threshold of its own."""
+    usual = alert.own_severity if own_threshold and alert.own_severity else alert.severity
+    return settings.severities.get(alert.name, usual)
 
 
 def _rules(alert: Alert, settings: AlertSettings) -> Iterator[dict[str, Any]]:
-    """Yield a rule for all models, or for those without a threshold of their own, and one for each that has one."""
-    if not alert.threshold:
-        yield _rule(alert, alert.expression, settings)
-        return
-    own = settings.thresholds.own_of(alert.threshold) if alert.per_model else {}
+    """Yield the rule for all models, or for those without a threshold of their own, and then those of the others."""
+    thresholds = settings.thresholds
+    own = thresholds.own_of(alert.threshold or alert.counted_at) if alert.per_model else {}
     others = is_none_of("model_name", own) if own else ""
-    yield _rule(alert, alert.expression_for(_number(settings.thresholds.everywhere[alert.threshold]), others), settings)
-    for model, value in own.items():
-        yield _rule(alert, alert.expression_for(_number(value), is_text("model_name", model)), settings)
+    everywhere = _number(thresholds.everywhere[alert.threshold]) if alert.threshold else ""
+    yield _rule(alert, alert.expression_for(everywhere, others), severity_of(alert, settings), settings)
+    severity = severity_of(alert, settings, own_threshold=True)
+    if alert.threshold:
+        for model, value in own.items():
+            yield _rule(alert, alert.expression_for(_number(value), is_text("model_name", model)), severity, settings)
+    elif own:
+        yield _rule(alert, alert.expression_for("", is_one_of("model_name", own)), severity, settings)
 
 
-def _rule(alert: Alert, expression: str, settings: AlertSettings) -> dict[str, Any]:
+def _rule(alert: Alert, expression: str, severity: Severity, settings: AlertSettings) -> dict[str, Any]:
     rule: dict[str, Any] = {"alert": alert.name, "expr": Text(indented(expression))}
     if alert.hold != "0s":
         rule["for"] = alert.hold
     if alert.keep_firing != "0s":
         rule["keep_firing_for"] = alert.keep_firing
     return rule | {
-        "labels": {"severity": str(severity_of(alert, settings)), "team": settings.team},
+        "labels": {"severity": str(severity), "team": settings.team},
         "annotations": {
             "summary": alert.summary,
             "description": alert.description,

@@ -22,7 +22,7 @@ def render_runbook(alert: Alert, runbook: str, settings: AlertSettings) -> str:
     if headings != SECTIONS:
         raise ValueError(f"{alert.name}: the runbook has the sections {', '.join(SECTIONS)}")
     rows = [
-        ("severity", str(severity_of(alert, settings))),
+        ("severity", _severity(alert, settings)),
         ("about", str(alert.subject).replace("_", " ")),
         ("labels", ", ".join(map(code, alert.labels)) or "none"),
         ("holds for", alert.hold),
@@ -36,6 +36,11 @@ def render_runbook(alert: Alert, runbook: str, settings: AlertSettings) -> str:
     return mark.markdown(
         "\n\n".join([f"# {alert.name}", runbook.strip(), "## The rule", table(("", ""), rows), expression])
     )
+
+
+def _severity(alert: Alert, settings: AlertSettings) -> str:
+    usual, own = (severity_of(alert, settings, own_threshold=own) for own in (False, True))
+    return str(usual) if own is usual else f"{usual}; {own} for a model that has a threshold of its own"
 
 
 def render_runbook_index(alerts: Sequence[Alert], themes: Mapping[str, str], settings: AlertSettings) -> str:

@@ -65,7 +65,9 @@ class Alert:
     for the matcher of the models that the value is for. `own_labels` come after those of the subject. `hold` is how
     long the expression must hold, `keep_firing` how long the alert stays after it. `summary` (one line, names the
     model, the server or the GPU) and `description` (what is measured, its value) are templates of Prometheus.
-    `causes` are alerts that mute this one while they fire about the same thing.
+    `causes` are alerts that mute this one while they fire about the same thing. `own_severity` holds for models that
+    have a threshold of their own, since that tells more than one for all; where recordings count at the threshold and
+    the expression has none, `counted_at` names its setting.
     """
 
     name: str
@@ -82,6 +84,8 @@ class Alert:
     own_labels: tuple[str, ...] = ()
     keep_firing: str = "0s"
     causes: tuple[str, ...] = ()
+    own_severity: Severity | None = None
+    counted_at: str = ""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -91,6 +95,8 @@ class Alert:
                 raise ValueError(f"alert {self.name}: {duration!r} is no duration such as 5m")
         if (_THRESHOLD in self.expression) != bool(self.threshold):
             raise ValueError(f"alert {self.name}: {_THRESHOLD} stands in the expression where a threshold is named")
+        if self.own_severity and not (self.per_model and (self.threshold or self.counted_at)):
+            raise ValueError(f"alert {self.name}: no model has a threshold of its own, so none has a severity for it")
         if self.name in self.causes:
             raise ValueError(f"alert {self.name}: it cannot mute itself")
         self._require_words()

@@ -9,7 +9,8 @@ vLLM's histogram. At least 1,000 steps were made, and 50 of them were slow.
 ## Why it matters
 
 Who reads an answer as it comes sees it stop and go, and long answers take longer as a whole. A whole server that
-becomes slower here has a GPU that is held down, or more to do at once than its card can.
+becomes slower here has a GPU that is held down, or more to do at once than its card can. For a model
+whose threshold you have set this is a page.
 
 ## First look
 
@@ -33,6 +34,7 @@ A step of a large model on a busy server takes more than 0.1 s when all is well:
 
 from vllmwatch.catalog.alerts.latency._series import CAUSES, cases_of_a_share
 from vllmwatch.catalog.latencies import INTER_TOKEN
+from vllmwatch.catalog.thresholds import INTER_TOKEN as INTER_TOKEN_THRESHOLD
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 
 ALERT = Alert(
@@ -40,8 +42,10 @@ ALERT = Alert(
     theme="latency",
     subject=Subject.MODEL,
     severity=Severity.TICKET,
+    own_severity=Severity.PAGE,
+    counted_at=INTER_TOKEN_THRESHOLD.key,
     expression=(
-        "vllmwatch:model:inter_token_latency_slow:ratio_increase10m > 0.01\n"
+        "vllmwatch:model:inter_token_latency_slow:ratio_increase10m{<models>} > 0.01\n"
         "and vllmwatch:model:inter_token_latency_slow:increase10m >= 50\n"
         "and vllmwatch:model:inter_token_latency_observed:increase10m >= 1000"
     ),

@@ -10,7 +10,8 @@ and 5 of them were slow.
 ## Why it matters
 
 Users wait. Whether the wait is too long is for you to say: two seconds suit short answers, and a chat that streams 500
-tokens takes longer when all is well. That is why this is a ticket; `RequestLatencyBudgetBurning` wakes people.
+tokens takes longer when all is well. That is why this is a ticket, and a page for a model whose threshold you have
+set; `RequestLatencyBudgetBurning` wakes people in any case.
 
 ## First look
 
@@ -37,6 +38,7 @@ A server whose histogram lacks the edge is left out, and `LatencyEdgeMissing` te
 
 from vllmwatch.catalog.alerts.latency._series import CAUSES, cases_of_a_share
 from vllmwatch.catalog.latencies import REQUEST
+from vllmwatch.catalog.thresholds import REQUEST_LATENCY
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 
 ALERT = Alert(
@@ -44,8 +46,10 @@ ALERT = Alert(
     theme="latency",
     subject=Subject.MODEL,
     severity=Severity.TICKET,
+    own_severity=Severity.PAGE,
+    counted_at=REQUEST_LATENCY.key,
     expression=(
-        "vllmwatch:model:request_latency_slow:ratio_increase10m > 0.01\n"
+        "vllmwatch:model:request_latency_slow:ratio_increase10m{<models>} > 0.01\n"
         "and vllmwatch:model:request_latency_slow:increase10m >= 5\n"
         "and vllmwatch:model:request_latency_observed:increase10m >= 100"
     ),

@@ -10,7 +10,8 @@ them late.
 ## Why it matters
 
 Until the first token a user sees nothing. It is the wait in the queue and the time for the prompt, whatever the length
-of the answer, so it tells a slow server from long answers. Requests that clients gave up later are in it.
+of the answer, so it tells a slow server from long answers. Requests that clients gave up later are in it. For a model
+whose threshold you have set this is a page.
 
 ## First look
 
@@ -35,6 +36,7 @@ decode server the time is of the decode server, the transfer included. The defau
 
 from vllmwatch.catalog.alerts.latency._series import CAUSES, cases_of_a_share
 from vllmwatch.catalog.latencies import FIRST_TOKEN
+from vllmwatch.catalog.thresholds import FIRST_TOKEN as FIRST_TOKEN_THRESHOLD
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 
 ALERT = Alert(
@@ -42,8 +44,10 @@ ALERT = Alert(
     theme="latency",
     subject=Subject.MODEL,
     severity=Severity.TICKET,
+    own_severity=Severity.PAGE,
+    counted_at=FIRST_TOKEN_THRESHOLD.key,
     expression=(
-        "vllmwatch:model:time_to_first_token_slow:ratio_increase10m > 0.01\n"
+        "vllmwatch:model:time_to_first_token_slow:ratio_increase10m{<models>} > 0.01\n"
         "and vllmwatch:model:time_to_first_token_slow:increase10m >= 5\n"
         "and vllmwatch:model:time_to_first_token_observed:increase10m >= 100"
     ),
