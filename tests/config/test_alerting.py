@@ -110,6 +110,7 @@ def test_a_variable_holds_json(tmp_path: Path) -> None:
             "quiet_hours: two times and a time zone, such as 22:00-07:00 Europe/Berlin is asked for",
         ),
         ("quiet_hours: 25:00-07:00 UTC", "quiet_hours: two times and a time zone"),
+        ("quiet_hours: ٢٢:00-07:00 UTC", "quiet_hours: two times and a time zone"),
         ("quiet_hours: 22:00-07:00 Europe/Atlantis", "quiet_hours: there is no time zone 'Europe/Atlantis'"),
         ("quiet_hours: 07:00-07:00 UTC", "quiet_hours: from 07:00 to 07:00 is no time, or all of it"),
     ],

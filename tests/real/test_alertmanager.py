@@ -75,8 +75,8 @@ def test_everybody_is_told_what_they_should_be(alertmanager_program: Path, tmp_p
 
     assert told(alertname="GpuLost", severity="page", team="vllm") == "page"
     assert told(alertname="KvCacheUsageHigh", severity="ticket", team="vllm") == "ticket"
-    assert told(alertname="GpuLost", severity="page", team="chat") == "chat-page"
-    assert told(alertname="GpuLost", severity="ticket", team="chat") == "chat-ticket"
+    assert told(alertname="GpuLost", severity="page", team="chat") == "team-chat-page"
+    assert told(alertname="GpuLost", severity="ticket", team="chat") == "team-chat-ticket"
     assert told(alertname="GpuLost", severity="page", team="batch") == "nobody"
     assert told(alertname="Watchdog", severity="none", team="vllm") == "heartbeat"
     assert told(alertname="Strange", severity="none", team="vllm") == "nobody"

@@ -78,3 +78,24 @@ def test_a_receiver_that_is_not_there_is_refused() -> None:
 def test_nobody_to_tell_is_said_in_the_first_lines() -> None:
     assert "NOBODY IS TOLD" in render_alertmanager(Routing(), ALERTS).splitlines()[2]
     assert "NOBODY IS TOLD" not in render_alertmanager(Routing((HOOK,), Team("", ("hook",), ())), ALERTS)
+
+
+def test_no_names_of_teams_and_receivers_come_out_as_one() -> None:
+    """Alertmanager refuses a file in which a name stands twice."""
+    names = ("a", "a-page", "page", "only-a", "team-a", "nobody", "heartbeat")
+    receivers = tuple(Receiver(name, WEBHOOK, {"url": "http://127.0.0.1:9/hook"}) for name in names)
+    teams = tuple(Team(name, ("a",), ("a",)) for name in names)
+    data = rendered(Routing(receivers, Team("", ("a",), ("a",)), teams, heartbeat="a"))
+    found = [receiver["name"] for receiver in data["receivers"]]
+    assert len(found) == len(set(found)) == 4 + 3 * len(names)
+
+
+def test_the_template_of_ntfy_is_asked_for_beside_what_an_address_asks_for() -> None:
+    (ntfy,) = [kind for kind in RECEIVER_KINDS if kind.word == "ntfy"]
+    for address, asked in (
+        ("https://n/topic", "?template=alertmanager"),
+        ("https://n/t?a=1", "&template=alertmanager"),
+    ):
+        data = rendered(Routing((Receiver("phone", ntfy, {"url": address}),), Team("", ("phone",), ())))
+        (page,) = [receiver for receiver in data["receivers"] if receiver["name"] == "page"]
+        assert page["webhook_configs"][0]["url"] == address + asked

@@ -52,7 +52,9 @@ def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
     if name and name not in by_name:
         hint = f"There are: {', '.join(by_name)}." if by_name else "Set `receivers` in vllmwatch.yml."
         raise VllmwatchError(f"there is no receiver {name!r}", hint=hint)
-    wanted = [by_name[each] for each in ((name,) if name else config.page_to)]
+    # The test has the label of our team, and goes where its pages go.
+    pages = next((team.pages for team in config.teams if team.name == config.team), config.page_to)
+    wanted = [by_name[each] for each in ((name,) if name else pages)]
     if not wanted:
         raise VllmwatchError("no page reaches anybody", hint="Set `receivers` and `page_to` in vllmwatch.yml.")
     labels = {"severity": str(Severity.PAGE), "team": config.team} | ({"receiver": name} if name else {})

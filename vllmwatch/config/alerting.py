@@ -22,7 +22,7 @@ from vllmwatch.spec.setting import Form
 _PER_MODEL = {threshold.key: threshold for threshold in THRESHOLDS if threshold.per_model}
 _KINDS = {kind.word: kind for kind in RECEIVER_KINDS}
 _TEAM_KEYS = ("page_to", "ticket_to")
-_HOURS = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d) (\S+)")
+_HOURS = re.compile(r"([0-9]{2}):([0-9]{2})-([0-9]{2}):([0-9]{2}) (\S+)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 

@@ -151,21 +151,21 @@ def _sections(receivers: Sequence[Receiver], *, send_resolved: bool = True) -> d
         fields = {**receiver.values, **_MESSAGES.get(receiver.kind.section, {}), "send_resolved": send_resolved}
         if receiver.kind.word == "ntfy":
             fields = _ntfy(receiver, send_resolved=send_resolved)
-        if receiver.kind.word == "telegram":
-            fields["chat_id"] = fields.pop("chat_id")
         sections.setdefault(receiver.kind.section, []).append(fields)
     return sections
 
 
 def _ntfy(receiver: Receiver, *, send_resolved: bool) -> dict[str, Any]:
-    fields: dict[str, Any] = {"url": f"{receiver.values['url']}?template=alertmanager", "send_resolved": send_resolved}
+    url = str(receiver.values["url"])
+    template = f"{url}{'&' if '?' in url else '?'}template=alertmanager"
+    fields: dict[str, Any] = {"url": template, "send_resolved": send_resolved}
     if "token_file" in receiver.values:
         fields["http_config"] = {"authorization": {"credentials_file": receiver.values["token_file"]}}
     return fields
 
 
 def _name(team: Team, severity: Severity) -> str:
-    return f"{team.name}-{severity}" if team.name else str(severity)
+    return f"team-{team.name}-{severity}" if team.name else str(severity)
 
 
 def _quiet(hours: QuietHours) -> dict[str, Any]:

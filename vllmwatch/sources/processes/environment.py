@@ -33,7 +33,8 @@ def visible_devices(pid: int, proc: Path = Path("/proc")) -> VisibleDevices | No
         return None
     entries = (entry.partition(b"=") for entry in content.split(b"\0"))
     found = {name.decode("utf-8", "replace"): value.decode("utf-8", "replace") for name, _, value in entries}
-    shared = _mounts(proc, str(pid)) is not None and _mounts(proc, str(pid)) == _mounts(proc, "self")
+    mounts = _mounts(proc, str(pid))
+    shared = mounts is not None and mounts == _mounts(proc, "self")
     return VisibleDevices(found.get(_CUDA), found.get(_NVIDIA), found.get(_ORDER), shared)
 
 
