@@ -57,7 +57,8 @@ def test_an_id_with_slashes_asks_for_no_other_page(run: CommandLine) -> None:
 @pytest.mark.parametrize("words", [SET, ("silence",), ("alerts",), ("silence", "--expire", "7")])
 def test_a_password_in_the_address_is_not_shown(run: CommandLine, words: tuple[str, ...]) -> None:
     address = f"http://watcher:hunter2@127.0.0.1:{free_port()}"
-    outcome = run(*words, VLLMWATCH_ALERTMANAGER_URL=address)
+    prometheus = f"http://127.0.0.1:{free_port()}"
+    outcome = run(*words, VLLMWATCH_ALERTMANAGER_URL=address, VLLMWATCH_PROMETHEUS_URL=prometheus)
     assert "Alertmanager cannot be reached" in refused(outcome)
     assert "hunter2" not in outcome.err
 

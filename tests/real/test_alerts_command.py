@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 
 from tests.real.alertmanager_server import AlertmanagerServer
 from tests.real.places import free_port
+from tests.real.prometheus_server import PrometheusServer
 from tests.real.receiver import Receiver
 from vllmwatch.sources.backends.alertmanager import AlertmanagerReader
+from vllmwatch.stack.prometheus import Prometheus
 
 pytestmark = pytest.mark.real_alertmanager
 PROGRAM = Path(__file__).parents[2] / ".venv" / "bin" / "vllmwatch"
@@ -100,3 +103,23 @@ def test_what_it_knows_of_itself_is_read(configuration: Path) -> None:
     assert reader.version().startswith("0.")
     assert {"nobody", "page", "only-hook", "only-other"} == set(reader.receivers())
     assert "only-other" in reader.configuration()
+
+
+def test_without_an_alertmanager_it_is_prometheus_that_tells(newest_prometheus: Prometheus, tmp_path: Path) -> None:
+    file = tmp_path / "vllmwatch.yml"
+    file.write_text(f"alertmanager_url: http://127.0.0.1:{free_port()}\n")
+    run(file, "rules", "--output", str(tmp_path))
+    server = PrometheusServer(newest_prometheus, tmp_path, [], tmp_path / "rules")
+    server.start()
+    try:
+        file.write_text(f"{file.read_text()}prometheus_url: {server.url}\n")
+        deadline = time.monotonic() + 90
+        while not (listed := run(file, "alerts")).stdout.startswith("SEVERITY"):
+            assert time.monotonic() < deadline, listed.stdout + listed.stderr
+            time.sleep(1)
+        assert "Prometheus is asked" in listed.stderr
+        assert "Watchdog" in {
+            alert["labels"]["alertname"] for alert in json.loads(run(file, "alerts", "--json").stdout)
+        }
+    finally:
+        server.stop()

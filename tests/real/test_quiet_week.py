@@ -134,7 +134,7 @@ def series_of(server: str) -> dict[str, str]:
     ):
         count = life.counter(lambda _: 1.0)
         found[f"{metric}_count{{{engine}}}"] = count
-        for edge in [*(edge for edge in edges if typical / 8 < edge < typical * 30), math.inf]:
+        for edge in [*(edge for edge in edges if typical / 8 < edge < max(typical * 30, 1.1)), math.inf]:
             share = 0.0 if edge < typical else 0.996 if edge < typical * 5 else 1.0
             label = "+Inf" if edge == math.inf else repr(float(edge))
             found[f'{metric}_bucket{{{engine}, le="{label}"}}'] = [

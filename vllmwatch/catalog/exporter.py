@@ -106,6 +106,12 @@ CONFIG_RELOAD_SUCCESS_TIMESTAMP = gauge(
     TIMESTAMP,
     NODE,
 )
+PAGE_RECEIVERS = gauge(
+    "page_receivers",
+    "Receivers that pages go to by the settings of this exporter; 0 where it is told of none.",
+    COUNT,
+    NODE,
+)
 EXPORTER_CPU = counter(
     "exporter_cpu_seconds_total",
     "Processor time, user and system, that the exporter has used.",
@@ -138,6 +144,7 @@ METRICS: tuple[Metric, ...] = (
     COLLECT_DURATION,
     CONFIG_RELOAD_SUCCESSFUL,
     CONFIG_RELOAD_SUCCESS_TIMESTAMP,
+    PAGE_RECEIVERS,
     EXPORTER_CPU,
     EXPORTER_MEMORY,
     EXPORTER_START,

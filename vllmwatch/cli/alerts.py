@@ -13,7 +13,10 @@ from vllmwatch.doctor.try_page import Delivery, try_page
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.tables import columns
 from vllmwatch.sources.address import mask_secrets
-from vllmwatch.sources.backends.alertmanager import ActiveAlert, AlertmanagerReader
+from vllmwatch.sources.backends.active import ActiveAlert
+from vllmwatch.sources.backends.alertmanager import AlertmanagerReader
+from vllmwatch.sources.backends.answer import BackendError
+from vllmwatch.sources.backends.prometheus import PrometheusReader
 from vllmwatch.spec.alert import Severity
 
 _WAIT_SECONDS = 60.0
@@ -32,9 +35,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 @with_file
 def alerts(load: ConfigLoader, *, action: Action = "", receiver: ReceiverName = "", as_json: Json = False) -> None:
-    """List the alerts that are on, from Alertmanager; `alerts test [RECEIVER]` tries whether a page arrives.
+    """List the alerts that are on; `alerts test [RECEIVER]` tries whether a page arrives.
 
-    Exits with 1 when a test page is not delivered.
+    They are asked of Alertmanager, and where none answers of Prometheus, which does not know what is muted. Exits with
+    1 when a test page is not delivered.
     """
     config = load()
     reader = AlertmanagerReader(config.alertmanager_url)
@@ -43,8 +47,20 @@ def alerts(load: ConfigLoader, *, action: Action = "", receiver: ReceiverName = 
     elif action:
         raise VllmwatchError(f"{action!r} is no action", hint="Run `vllmwatch alerts`, or `vllmwatch alerts test`.")
     else:
-        found = sorted(reader.alerts(), key=_rank)
+        found = sorted(_alerts(config, reader), key=_rank)
         typer.echo(json.dumps([_plain(alert) for alert in found], indent=2) if as_json else _table(found))
+
+
+def _alerts(config: Config, reader: AlertmanagerReader) -> tuple[ActiveAlert, ...]:
+    try:
+        return reader.alerts()
+    except BackendError as error:
+        try:
+            found = PrometheusReader(config.prometheus_url).alerts()
+        except BackendError:
+            raise error from None
+        typer.echo(f"warning: {error.message}; Prometheus is asked, which does not know what is muted", err=True)
+        return found
 
 
 def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
@@ -60,6 +76,7 @@ def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
     labels = {"severity": str(Severity.PAGE), "team": config.team} | ({"receiver": name} if name else {})
     names = ", ".join(each.name for each in wanted)
     typer.echo(f"Sending {TEST_ALERT} through {mask_secrets(config.alertmanager_url)} to {names}")
+    reader.require_supported()
     found = try_page(reader, wanted, labels, _WAIT_SECONDS)
     for delivery in found:
         typer.echo(_said(delivery))

@@ -36,7 +36,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "alerts",
         "vllmwatch.cli.alerts",
-        "List the alerts that are on, from Alertmanager; `alerts test [RECEIVER]` tries whether a page arrives.",
+        "List the alerts that are on; `alerts test [RECEIVER]` tries whether a page arrives.",
     ),
     Entry(
         "silence", "vllmwatch.cli.silence", "Silence alerts for a time; without a matcher, list the silences in force."

@@ -84,4 +84,5 @@ def _options(config: Config) -> ExporterOptions:
         servers=config.servers,
         price_per_gpu_hour=config.price_per_gpu_hour,
         price_per_kilowatt_hour=config.price_per_kilowatt_hour,
+        page_receivers=len({*config.page_to, *(name for team in config.teams for name in team.pages)}),
     )

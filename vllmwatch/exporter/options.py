@@ -26,6 +26,7 @@ class ExporterOptions:
     servers: tuple[ServerGpus, ...] = ()
     price_per_gpu_hour: float | None = None
     price_per_kilowatt_hour: float | None = None
+    page_receivers: int = 0
 
     @property
     def limits(self) -> Limits:

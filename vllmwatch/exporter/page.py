@@ -67,6 +67,7 @@ class PageWriter:
         families[exporter_catalog.COLLECT_DURATION].add(collection.duration_seconds, node)
         families[exporter_catalog.CONFIG_RELOAD_SUCCESSFUL].add(int(config.successful), node)
         families[exporter_catalog.CONFIG_RELOAD_SUCCESS_TIMESTAMP].add(config.read_at_seconds, node)
+        families[exporter_catalog.PAGE_RECEIVERS].add(self._options.page_receivers, node)
         families[joined_catalog.PRICE_GPU_HOUR].add(self._options.price_per_gpu_hour, node)
         families[joined_catalog.PRICE_KILOWATT_HOUR].add(self._options.price_per_kilowatt_hour, node)
         families[exporter_catalog.EXPORTER_CPU].add(usage.cpu_seconds, node)

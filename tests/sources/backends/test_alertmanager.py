@@ -1,6 +1,7 @@
 """Answers that no Alertmanager gives; what a real one says is tested in tests/real/test_alerts_command.py."""
 
 import json
+import re
 
 import pytest
 
@@ -44,3 +45,18 @@ def test_a_count_that_is_no_number_is_left_out() -> None:
     )
     with answering({"/metrics": page}) as program:
         assert AlertmanagerReader(program.url).messages() == Messages({"slack": 5}, {})
+
+
+@pytest.mark.parametrize("version", ["0.27.0", "v0.9.1", "0.25.0+ds"])
+def test_an_alertmanager_that_cannot_load_our_configuration_is_refused(version: str) -> None:
+    status = json.dumps({"versionInfo": {"version": version}}).encode()
+    said = f"Alertmanager {re.escape(version)} is too old: 0.28 or newer"
+    with answering({"/api/v2/status": status}) as program, pytest.raises(BackendError, match=said):
+        AlertmanagerReader(program.url).require_supported()
+
+
+@pytest.mark.parametrize("version", ["0.28.0", "0.33.1", "1.0.0", "v0.28.0-rc.1", "main"])
+def test_a_newer_one_or_one_that_does_not_say_is_taken(version: str) -> None:
+    status = json.dumps({"versionInfo": {"version": version}}).encode()
+    with answering({"/api/v2/status": status}) as program:
+        AlertmanagerReader(program.url).require_supported()

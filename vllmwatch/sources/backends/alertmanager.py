@@ -1,33 +1,23 @@
 """What Alertmanager knows: alerts with their state, silences, receivers, and how many messages went out."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vllmwatch.sources.backends.answer import get, get_json, stranger
+from vllmwatch.sources.address import mask_secrets
+from vllmwatch.sources.backends.active import ActiveAlert
+from vllmwatch.sources.backends.answer import BackendError, get, get_json, mapping, sequence, stranger, text
 from vllmwatch.sources.vllm.text import LineError, read_sample
 
 PROGRAM = "Alertmanager"
+# It has the receivers and the templates that our configuration is written in.
+OLDEST = (0, 28)
+_VERSION = re.compile(r"v?(\d+)\.(\d+)")
 # Counted when an answer, or none, has come; alertmanager_notifications_total counts what is begun.
 _TRIED = "alertmanager_notification_requests_total"
 _REFUSED = "alertmanager_notification_requests_failed_total"
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveAlert:
-    """An alert that is on. `state` is active, suppressed (by a silence or another alert) or unprocessed.
-
-    `starts_at` is as Alertmanager writes it (RFC 3339). `silenced_by` has the ids of silences, `inhibited_by` the
-    fingerprints of alerts.
-    """
-
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
-    state: str
-    starts_at: str
-    silenced_by: tuple[str, ...]
-    inhibited_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +48,26 @@ class AlertmanagerReader:
 
     def version(self) -> str:
         """Return its version as it says it."""
-        return _text(_mapping(self._status(), "versionInfo"), "version")
+        return text(mapping(self._status(), "versionInfo"), "version")
+
+    def require_supported(self) -> None:
+        """Raise BackendError where it is older than our configuration can be loaded by."""
+        version = self.version()
+        match = _VERSION.match(version)
+        if match is not None and (int(match[1]), int(match[2])) < OLDEST:
+            needed = ".".join(map(str, OLDEST))
+            raise BackendError(
+                f"{mask_secrets(self.base_url)}: Alertmanager {version} is too old: {needed} or newer is asked for",
+                hint="The configuration that `vllmwatch rules` writes is not taken by it. Install a newer one.",
+            )
 
     def configuration(self) -> str:
         """Return the configuration in force, in YAML, secrets masked by Alertmanager itself."""
-        return _text(_mapping(self._status(), "config"), "original")
+        return text(mapping(self._status(), "config"), "original")
 
     def receivers(self) -> tuple[str, ...]:
         """Return the names of all receivers."""
-        return tuple(_text(each, "name") for each in self._list("/api/v2/receivers"))
+        return tuple(text(each, "name") for each in self._list("/api/v2/receivers"))
 
     def alerts(self) -> tuple[ActiveAlert, ...]:
         """Return all alerts that are on, the muted ones too."""
@@ -110,25 +111,25 @@ class AlertmanagerReader:
 
 
 def _alert(raw: Mapping[str, Any]) -> ActiveAlert:
-    status = _mapping(raw, "status")
+    status = mapping(raw, "status")
     return ActiveAlert(
-        labels={str(name): str(value) for name, value in _mapping(raw, "labels").items()},
-        annotations={str(name): str(value) for name, value in _mapping(raw, "annotations").items()},
-        state=_text(status, "state"),
-        starts_at=_text(raw, "startsAt"),
-        silenced_by=tuple(map(str, _sequence(status, "silencedBy"))),
-        inhibited_by=tuple(map(str, _sequence(status, "inhibitedBy"))),
+        labels={str(name): str(value) for name, value in mapping(raw, "labels").items()},
+        annotations={str(name): str(value) for name, value in mapping(raw, "annotations").items()},
+        state=text(status, "state"),
+        starts_at=text(raw, "startsAt"),
+        silenced_by=tuple(map(str, sequence(status, "silencedBy"))),
+        inhibited_by=tuple(map(str, sequence(status, "inhibitedBy"))),
     )
 
 
 def _silence(raw: Mapping[str, Any]) -> Silence:
     return Silence(
-        id=_text(raw, "id"),
-        state=_text(_mapping(raw, "status"), "state"),
-        matchers=tuple(_matcher(each) for each in _sequence(raw, "matchers") if isinstance(each, dict)),
-        ends_at=_text(raw, "endsAt"),
-        created_by=_text(raw, "createdBy"),
-        comment=_text(raw, "comment"),
+        id=text(raw, "id"),
+        state=text(mapping(raw, "status"), "state"),
+        matchers=tuple(_matcher(each) for each in sequence(raw, "matchers") if isinstance(each, dict)),
+        ends_at=text(raw, "endsAt"),
+        created_by=text(raw, "createdBy"),
+        comment=text(raw, "comment"),
     )
 
 
@@ -136,17 +137,3 @@ def _matcher(raw: Mapping[str, Any]) -> str:
     equal, pattern = raw.get("isEqual", True), raw.get("isRegex", False)
     sign = ("=~" if equal else "!~") if pattern else ("=" if equal else "!=")
     return f'{raw.get("name", "")}{sign}"{raw.get("value", "")}"'
-
-
-def _mapping(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = raw.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _sequence(raw: Mapping[str, Any], key: str) -> Sequence[Any]:
-    value = raw.get(key)
-    return value if isinstance(value, list) else ()
-
-
-def _text(raw: Mapping[str, Any], key: str) -> str:
-    return str(raw.get(key) or "")

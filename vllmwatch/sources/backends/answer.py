@@ -1,5 +1,6 @@
 """One question to a program that speaks HTTP and JSON; whatever goes wrong is one clear line."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import requests
@@ -58,3 +59,20 @@ def stranger(program: str, url: str, what: str) -> BackendError:
 def hint(program: str) -> str:
     """Return what to do about a program that does not answer."""
     return f"Is {program} there? The setting {program.lower()}_url says where it is asked."
+
+
+def mapping(raw: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return the mapping under a key; empty where there is none."""
+    value = raw.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(raw: Mapping[str, Any], key: str) -> Sequence[Any]:
+    """Return the list under a key; empty where there is none."""
+    value = raw.get(key)
+    return value if isinstance(value, list) else ()
+
+
+def text(raw: Mapping[str, Any], key: str) -> str:
+    """Return the text under a key; empty where there is none."""
+    return str(raw.get(key) or "")

@@ -2,8 +2,9 @@
 
 ## What it means
 
-For five minutes more than 80 % of the KV cache of an engine was in use, and at the speed of the last ten minutes it is
-full in less than 15 minutes. The value is that time of the engine that is full first.
+For five minutes more than 80 % of the KV cache of an engine was in use and more than three minutes before, and at the
+speed of the last ten minutes it is full in less than 15 minutes. The value is that time, of the engine that is full
+first.
 
 ## Why it matters
 
@@ -46,6 +47,8 @@ ALERT = Alert(
         "min by (node, server, model_name) (\n"
         "vllmwatch:engine:kv_cache_exhaustion_seconds:slope10m < 900\n"
         "and vllmwatch:engine:kv_cache_usage_ratio:max > 0.8\n"
+        # A cache that filled at one stroke has a slope for ten minutes, and stands still.
+        "and vllmwatch:engine:kv_cache_usage_ratio:max > (vllmwatch:engine:kv_cache_usage_ratio:max offset 3m)\n"
         ")"
     ),
     hold="5m",
@@ -74,6 +77,11 @@ ALERT = Alert(
                 _USAGE, then(steady(0.78, "10m"), rising(_FAST, "4m", begin=0.78), steady(0.5, "36m")), server="x"
             ),
             *(at(time) for time in ("14m", "15m", "18m", "22m", "26m", "30m", "34m")),
+        ),
+        quiet(
+            "it fills to 0.95 within a minute, and no further",
+            of_engine(_USAGE, then(steady(0.6, "15m"), steady(0.95, "30m"))),
+            *(at(time) for time in ("16m", "19m", "21m", "23m", "25m", "28m")),
         ),
         messy(
             "of four engines one fills, one empties, one has no numbers; one that starts is full of what it computes",

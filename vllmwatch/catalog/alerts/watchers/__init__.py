@@ -7,6 +7,7 @@ from vllmwatch.catalog.alerts.watchers import (
     discovery_failing,
     exporter_down,
     gpu_users_unknown,
+    nobody_is_paged,
     notifications_failing,
     nvml_down,
     prometheus_not_connected,
@@ -28,4 +29,5 @@ MODULES: tuple[ModuleType, ...] = (
     rules_failing,
     prometheus_not_connected,
     notifications_failing,
+    nobody_is_paged,
 )
