@@ -63,7 +63,17 @@ def test_a_password_in_the_address_is_not_shown(run: CommandLine, words: tuple[s
     assert "hunter2" not in outcome.err
 
 
-@pytest.mark.parametrize("address", ["box:9093", "ftp://box", "http://[::1", "http://" + 64 * "x" + ".com"])
+@pytest.mark.parametrize("address", ["box:9093", "ftp://box", "http://[::1", "http://", "http://box:99999", "x"])
 @pytest.mark.parametrize("words", [SET, ("silence",)])
-def test_an_address_that_is_none_is_one_line(run: CommandLine, words: tuple[str, ...], address: str) -> None:
-    assert "Alertmanager cannot be asked" in refused(run(*words, VLLMWATCH_ALERTMANAGER_URL=address))
+def test_an_address_that_is_none_is_refused_as_a_setting(
+    run: CommandLine, words: tuple[str, ...], address: str
+) -> None:
+    outcome = run(*words, VLLMWATCH_ALERTMANAGER_URL=address)
+    assert (outcome.code, outcome.out) != (0, "")
+    assert "VLLMWATCH_ALERTMANAGER_URL" in outcome.err
+    assert "an address such as http://host:9090 is asked for" in outcome.err
+
+
+def test_a_host_that_cannot_be_is_one_line(run: CommandLine) -> None:
+    outcome = run("silence", VLLMWATCH_ALERTMANAGER_URL="http://" + 64 * "x" + ".com")
+    assert "Alertmanager cannot be asked" in refused(outcome)

@@ -27,6 +27,7 @@ _METAVARS: Mapping[Form, str] = {
     Form.SECONDS: "SECONDS",
     Form.TARGETS: "URL",
     Form.TEXT: "TEXT",
+    Form.URL: "URL",
     Form.WHOLE_NUMBER: "NUMBER",
 }
 

@@ -1,15 +1,21 @@
 """`vllmwatch rules`: the rules of Prometheus and the configuration of Alertmanager, by the settings in force."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from vllmwatch.cli.alert_settings import alert_settings, routing, sources
 from vllmwatch.cli.options import ConfigLoader, with_file
+from vllmwatch.config import Config
 from vllmwatch.errors import VllmwatchError
+from vllmwatch.render.alertmanager import Routing
 from vllmwatch.render.artifacts import differences, write
 from vllmwatch.render.rule_set import rule_set
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 Output = Annotated[Path, typer.Option("--output", help="The folder to write to; made where it is not there.")]
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not as it should be.")]
@@ -25,8 +31,8 @@ def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
     config = load()
     told = routing(config)
     texts = {path: text.encode() for path, text in rule_set(alert_settings(config), told, sources(config)).items()}
-    if told.tells_nobody:
-        typer.echo("warning: no page reaches anybody: set `receivers` and `page_to` (vllmwatch.yml)", err=True)
+    for warning in _warnings(config, told):
+        typer.echo(f"warning: {warning} (vllmwatch.yml)", err=True)
     try:
         found = differences(output, texts, folders=("rules",)) if check else write(output, texts, folders=("rules",))
     except OSError as error:
@@ -34,11 +40,22 @@ def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
             f"{error.filename or output}: cannot be written: {error.strerror}",
             hint="Choose another folder with --output.",
         ) from None
-    for difference in found:
-        typer.echo(f"{output / difference.path}: {difference.what}{'' if check else ', written'}")
+    for difference in found if check else ():
+        typer.echo(f"{output / difference.path}: {difference.what}")
     if check and found:
         raise VllmwatchError(
             f"{len(found)} file(s) are not as the settings say",
             hint=f"Run `vllmwatch rules --output {output}`, then reload Prometheus and Alertmanager.",
         )
-    typer.echo(f"{len(texts)} files are up to date")
+    written = "" if check or not found else f", {len(found)} of them just written"
+    typer.echo(f"{output}: {len(texts)} files are as the settings say{written}")
+
+
+def _warnings(config: Config, told: Routing) -> Iterator[str]:
+    """Yield what whoever is paged would find out at night."""
+    if told.tells_nobody:
+        yield "no page reaches anybody: set `receivers` and `page_to`"
+        return
+    for key, what in (("runbook_base_url", "runbooks"), ("grafana_url", "boards")):
+        if urlsplit(getattr(config, key)).hostname in _LOOPBACK:
+            yield f"links to {what} in pages lead to the reader's own machine: set `{key}`"

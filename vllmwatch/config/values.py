@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from vllmwatch.config.given import Given
 from vllmwatch.sources.address import mask_secrets
@@ -26,6 +27,7 @@ _KINDS: tuple[tuple[type, str], ...] = (
     (set, "a set"),
 )
 _PORT_LIMIT = 65_535
+_URL_SCHEMES = frozenset({"http", "https"})
 
 
 def describe(value: object, *, secret: bool = False) -> str:
@@ -77,6 +79,18 @@ def _read_text(setting: Setting, given: Given) -> str:
     if setting.key == "bearer_token" and not raw.isascii():
         raise ValueError("a token is asked for that a header can carry: ASCII alone")
     return require_line(raw)
+
+
+def _read_url(setting: Setting, given: Given) -> str:
+    url = _read_text(setting, given)
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in _URL_SCHEMES and parts.hostname and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise ValueError(f"{setting.form} is asked for, not {mask_secrets(url)!r}")
+    return url
 
 
 def _read_address(setting: Setting, given: Given) -> str:
@@ -177,5 +191,6 @@ _READERS: dict[Form, Callable[[Setting, Given], object]] = {
     Form.NUMBER: _read_number,
     Form.SECONDS: _read_seconds,
     Form.TEXT: _read_text,
+    Form.URL: _read_url,
     Form.WHOLE_NUMBER: _read_whole_number,
 }

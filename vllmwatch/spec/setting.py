@@ -33,6 +33,7 @@ class Form(StrEnum):
     TARGETS = "a list of addresses, or of mappings with the key url"
     TEAMS = "a mapping of teams to mappings with the keys page_to and ticket_to"
     TEXT = "a text"
+    URL = "an address such as http://host:9090"
     WHOLE_NUMBER = "a whole number"
 
 

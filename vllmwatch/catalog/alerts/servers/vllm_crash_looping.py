@@ -46,6 +46,7 @@ ALERT = Alert(
     summary="{{ $labels.server }} starts again and again ({{ $labels.model_name }})",
     description="{{ $labels.server }} began anew {{ $value }} times within an hour.",
     board=Board.SERVER,
+    causes=("GpuLost", "GpuXidCritical"),
     cases=(
         fires(
             "the third restart within an hour",

@@ -57,7 +57,7 @@ ALERT = Alert(
         "no step and no token."
     ),
     board=Board.SERVER,
-    causes=("VllmServerDown",),
+    causes=("VllmServerDown", "GpuLost", "GpuXidCritical"),
     cases=(
         fires(
             "it works for ten minutes and then stands still",

@@ -61,7 +61,7 @@ ALERT = Alert(
         "{{ $value | humanizeDuration }}."
     ),
     board=Board.SERVER,
-    causes=("ModelWithoutServer",),
+    causes=("ModelWithoutServer", "GpuLost", "GpuXidCritical"),
     cases=(
         fires(
             "it answered, and for three minutes does not",
