@@ -11,7 +11,7 @@ from vllmwatch.catalog.alerts.latency._series import timed
 from vllmwatch.catalog.latencies import REQUEST
 from vllmwatch.catalog.recordings import recordings
 from vllmwatch.catalog.recordings.stories.words import expect, model_says, of_engine, server_says
-from vllmwatch.catalog.thresholds import DEFAULTS, REQUEST_OBJECTIVE
+from vllmwatch.catalog.thresholds import DEFAULTS, KV_CACHE_USAGE, REQUEST_LATENCY, REQUEST_OBJECTIVE
 from vllmwatch.render.alert_cases import render_alert_cases
 from vllmwatch.render.alert_rules import AlertSettings
 from vllmwatch.render.promtool import leaned_on, render_stories
@@ -105,3 +105,22 @@ def test_a_loose_objective_still_wakes_somebody(prometheus_program: Prometheus, 
     files = {f"rules/{name}": text for name, text in files.items()}
     cases = render_alert_cases("latency", [alert], recordings(thresholds), AlertSettings(thresholds=thresholds))
     played(prometheus_program, tmp_path, files | {"tests/alerts_latency.yml": cases})
+
+
+def test_rules_for_models_that_are_set_apart_are_taken_without_a_complaint(
+    prometheus_program: Prometheus, tmp_path: Path
+) -> None:
+    own = {"a": {KV_CACHE_USAGE.key: 0.7, REQUEST_LATENCY.key: 10.0}, "b": {KV_CACHE_USAGE.key: 0.8}}
+    settings = AlertSettings(thresholds=Thresholds(DEFAULTS.everywhere, own))
+    files = rule_files(settings, Sources())
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    checked = subprocess.run(
+        [prometheus_program.promtool, "check", "rules", "--lint=all", "--lint-fatal", *files],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr

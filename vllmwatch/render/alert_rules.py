@@ -8,7 +8,7 @@ from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.render import mark
 from vllmwatch.render.rules import Rule, Text, dump, indented
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
-from vllmwatch.spec.promql import is_none_of, is_one_of, is_text
+from vllmwatch.spec.promql import either, is_none_of, is_one_of, is_text
 from vllmwatch.spec.threshold import Thresholds
 
 INTERVAL = "30s"
@@ -54,18 +54,31 @@ def severity_of(alert: Alert, settings: AlertSettings, *, own_threshold: bool = 
 
 
 def _rules(alert: Alert, settings: AlertSettings) -> Iterator[dict[str, Any]]:
-    """Yield the rule for all models, or for those without a threshold of their own, and then those of the others."""
+    """Yield one rule for each severity, with what holds for all models and what holds for those that are set apart.
+
+    Two rules of one name and the same labels would be told from each other by nobody.
+    """
+    by_severity: dict[Severity, list[str]] = {}
+    for severity, expression in _expressions(alert, settings):
+        by_severity.setdefault(severity, []).append(expression)
+    for severity, expressions in by_severity.items():
+        whole = expressions[0] if len(expressions) == 1 else either(*(f"(\n{each}\n)" for each in expressions))
+        yield _rule(alert, whole, severity, settings)
+
+
+def _expressions(alert: Alert, settings: AlertSettings) -> Iterator[tuple[Severity, str]]:
+    """Yield the expression for all models, or for those without a threshold of their own, and then the others'."""
     thresholds = settings.thresholds
     own = thresholds.own_of(alert.threshold or alert.counted_at) if alert.per_model else {}
     others = is_none_of("model_name", own) if own else ""
     everywhere = _number(thresholds.everywhere[alert.threshold]) if alert.threshold else ""
-    yield _rule(alert, alert.expression_for(everywhere, others), severity_of(alert, settings), settings)
+    yield severity_of(alert, settings), alert.expression_for(everywhere, others)
     severity = severity_of(alert, settings, own_threshold=True)
     if alert.threshold:
         for model, value in own.items():
-            yield _rule(alert, alert.expression_for(_number(value), is_text("model_name", model)), severity, settings)
+            yield severity, alert.expression_for(_number(value), is_text("model_name", model))
     elif own:
-        yield _rule(alert, alert.expression_for("", is_one_of("model_name", own)), severity, settings)
+        yield severity, alert.expression_for("", is_one_of("model_name", own))
 
 
 def _rule(alert: Alert, expression: str, severity: Severity, settings: AlertSettings) -> dict[str, Any]:
