@@ -11,7 +11,7 @@ from vllmwatch.cli.exporter import _reload
 from vllmwatch.config import Config, load_config
 
 # Reckoned from other settings.
-DERIVED = frozenset({"page_receivers"})
+DERIVED = frozenset({"page_receivers", "thresholds"})
 
 
 def config(**options: object) -> Config:

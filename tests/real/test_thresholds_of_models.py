@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.threshold_story import OWN, STORY
 from vllmwatch.catalog.alerts.latency import request_latency_budget_burning
 from vllmwatch.catalog.alerts.latency._series import timed
 from vllmwatch.catalog.latencies import REQUEST
 from vllmwatch.catalog.recordings import recordings
-from vllmwatch.catalog.recordings.stories.words import expect, model_says, of_engine, server_says
 from vllmwatch.catalog.thresholds import DEFAULTS, KV_CACHE_USAGE, REQUEST_LATENCY, REQUEST_OBJECTIVE
 from vllmwatch.render.alert_cases import render_alert_cases
 from vllmwatch.render.alert_rules import AlertSettings
@@ -18,56 +18,12 @@ from vllmwatch.render.promtool import leaned_on, render_stories
 from vllmwatch.render.rule_set import Sources, rule_files
 from vllmwatch.render.rules import render_rules
 from vllmwatch.spec.case import Case, Kind, at
-from vllmwatch.spec.story import Series, Story
 from vllmwatch.spec.threshold import Thresholds
 from vllmwatch.stack.prometheus import Prometheus
 
 pytestmark = pytest.mark.real_prometheus
 
-SLOW, SLOWER = "org/slow-1.5", "org/slow-175"
-OWN = {model: {"request_latency_p99_seconds": 10.0} for model in (SLOW, "org/(other)")}
-GROUPS = recordings(Thresholds(DEFAULTS.everywhere, OWN | {SLOWER: {"time_to_first_token_p99_seconds": 5.0}}))
-METRIC = "vllm:e2e_request_latency_seconds"
-
-
-def requests(server: str, model_name: str) -> tuple[Series, ...]:
-    """Return sixty requests a minute: 30 take up to 2 s, 27 more up to 10 s, and 3 longer."""
-    return (
-        *(
-            of_engine(f"{METRIC}_bucket", f"5000+{step}x40", server=server, model_name=model_name, le=edge)
-            for edge, step in (("2.0", 30), ("10.0", 57), ("+Inf", 60))
-        ),
-        of_engine(f"{METRIC}_count", "5000+60x40", server=server, model_name=model_name),
-    )
-
-
-STORY = Story(
-    "three models",
-    60,
-    (*requests("box:1", "llama"), *requests("box:2", SLOW), *requests("box:3", SLOWER)),
-    (
-        expect(
-            "20m",
-            "server:request_latency_slow:increase5m",
-            server_says(150, "box:1"),
-            server_says(15, "box:2", SLOW),
-            server_says(150, "box:3", SLOWER),
-        ),
-        expect(
-            "20m",
-            "model:request_latency_slow:ratio_increase10m",
-            model_says(0.5),
-            model_says(0.05, SLOW),
-            model_says(0.5, SLOWER),
-        ),
-        expect(
-            "20m",
-            "model:request_latency_observed:increase10m",
-            *(model_says(600, model) for model in ("llama", SLOW, SLOWER)),
-        ),
-    ),
-)
-
+GROUPS = recordings(OWN)
 
 # All are slow, by 30 a minute: more than fifty in half an hour.
 LOOSE = Case(

@@ -33,6 +33,10 @@ class Objective:
         """The value of the label `le`, as pages have it, of the models without one of their own."""
         return _edge(self.threshold_seconds)
 
+    def edge_of(self, model_name: str) -> str:
+        """Return the value of the label `le` that a model is counted at."""
+        return _edge(self.models.get(model_name, self.threshold_seconds))
+
     @property
     def edges_of_models(self) -> dict[str, tuple[str, ...]]:
         """The models with an edge of their own, by edge."""

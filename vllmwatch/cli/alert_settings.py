@@ -1,19 +1,17 @@
 """From the configuration to what the rules and routes are rendered by."""
 
-from vllmwatch.catalog.thresholds import THRESHOLDS
+from vllmwatch.cli.thresholds import thresholds
 from vllmwatch.config import Config
 from vllmwatch.render.alert_rules import AlertSettings
 from vllmwatch.render.alertmanager import Routing
 from vllmwatch.render.rule_set import Sources
 from vllmwatch.spec.receiver import Team
-from vllmwatch.spec.threshold import Thresholds
 
 
 def alert_settings(config: Config) -> AlertSettings:
     """Return the thresholds, severities and links in force."""
-    everywhere = {threshold.key: float(getattr(config, threshold.key)) for threshold in THRESHOLDS}
     return AlertSettings(
-        thresholds=Thresholds(everywhere, config.models),
+        thresholds=thresholds(config),
         severities=config.severities,
         team=config.team,
         runbook_base_url=config.runbook_base_url.rstrip("/"),

@@ -5,6 +5,7 @@ import logging
 from vllmwatch import __version__
 from vllmwatch.catalog.settings import SETTINGS
 from vllmwatch.cli.options import ConfigLoader, with_settings
+from vllmwatch.cli.thresholds import thresholds
 from vllmwatch.config import Config
 from vllmwatch.exporter import logs
 from vllmwatch.exporter.discovery import PacedDiscovery
@@ -84,5 +85,6 @@ def _options(config: Config) -> ExporterOptions:
         servers=config.servers,
         price_per_gpu_hour=config.price_per_gpu_hour,
         price_per_kilowatt_hour=config.price_per_kilowatt_hour,
+        thresholds=thresholds(config),
         page_receivers=len({*config.page_to, *(name for team in config.teams for name in team.pages)}),
     )

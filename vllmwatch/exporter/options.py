@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.catalog.vllm.prefixes import CHURNING_LABELS
 from vllmwatch.sources.target import ServerGpus
 from vllmwatch.sources.vllm.fetch import Limits
+from vllmwatch.spec.threshold import Thresholds
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class ExporterOptions:
     price_per_gpu_hour: float | None = None
     price_per_kilowatt_hour: float | None = None
     page_receivers: int = 0
+    thresholds: Thresholds = DEFAULTS
 
     @property
     def limits(self) -> Limits:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from vllmwatch.catalog.objectives import objectives
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.exporter.changes import Changes
 from vllmwatch.exporter.collector import Collection, Collector
@@ -70,7 +71,7 @@ class Service:
         self._last: Sampled | None = None
         self._changes = Changes()
         self._reckoner = Reckoner()
-        self._reckoner.configure(configured.options.sample_interval_seconds, _prices(configured.options))
+        _configure(self._reckoner, configured.options)
 
     @property
     def options(self) -> ExporterOptions:
@@ -127,7 +128,7 @@ class Service:
         self._collector = Collector(configured.options, configured.discovery, self._gpus, before=before)
         self._writer = PageWriter(configured.options, self._started_at_seconds)
         self._config = ConfigState(True, self._wall_clock())
-        self._reckoner.configure(configured.options.sample_interval_seconds, _prices(configured.options))
+        _configure(self._reckoner, configured.options)
         before.retire()
         _log.info("the configuration was reloaded")
         return None
@@ -169,5 +170,6 @@ class Service:
         return time.monotonic() - sampled.ended_at > self.options.sample_interval_seconds
 
 
-def _prices(options: ExporterOptions) -> Prices:
-    return Prices(options.price_per_gpu_hour, options.price_per_kilowatt_hour)
+def _configure(reckoner: Reckoner, options: ExporterOptions) -> None:
+    prices = Prices(options.price_per_gpu_hour, options.price_per_kilowatt_hour)
+    reckoner.configure(options.sample_interval_seconds, prices, objectives(options.thresholds))

@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 
 from vllmwatch.catalog import vllm
 from vllmwatch.catalog.cards import Card
+from vllmwatch.catalog.objectives import objectives
+from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.exporter.collector import Collection, naming_of
 from vllmwatch.exporter.figures.reckoner import FleetFigures, Reckoner
 from vllmwatch.exporter.figures.server import Prices
@@ -21,6 +23,7 @@ from vllmwatch.sources.vllm.text import read_sample
 from vllmwatch.sources.xid import NO_XIDS
 from vllmwatch.spec.reason import Reason
 from vllmwatch.spec.story import Story
+from vllmwatch.spec.threshold import Thresholds
 from vllmwatch.spec.upstream import PARTS
 
 _STEP = re.compile(r"(?P<first>_|-?[\d.e]+?)(?P<slope>[+-][\d.e]+)?(?:x(?P<count>\d+))?")
@@ -75,14 +78,18 @@ class Told:
 class Stage:
     """A story on its way: `until` plays it up to a time and returns the figures there."""
 
-    def __init__(self, story: Story) -> None:
+    def __init__(self, story: Story, thresholds: Thresholds = DEFAULTS) -> None:
         self._interval = story.interval_seconds
         self.told = [_told(series.selector, series.values) for series in story.series]
         self._reckoner = Reckoner()
-        self._reckoner.configure(story.interval_seconds, self._prices())
+        self.configure(thresholds)
         self._translators: dict[str, Translator] = {}
         self._facts: dict[str, Facts] = {}
         self._step = 0
+
+    def configure(self, thresholds: Thresholds) -> None:
+        """Take over other thresholds, as a reload of the configuration does."""
+        self._reckoner.configure(self._interval, self._prices(), objectives(thresholds))
 
     def until(self, seconds: int) -> FleetFigures:
         while self._step * self._interval <= seconds:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.exporter.vllm.pages import translate
+from vllmwatch.catalog.objectives import OBJECTIVES, Objective
 from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.figures import history
 from vllmwatch.exporter.figures.engine import EngineView
@@ -76,7 +77,7 @@ def test_an_edge_that_is_no_number_costs_its_own_bucket() -> None:
     text = "# TYPE vllm:e2e_request_latency_seconds histogram\n"
     for edge in ("soon", "NaN", "2.0", "+Inf"):
         text += f'vllm:e2e_request_latency_seconds_bucket{{engine="0",le="{edge}"}} 1\n'
-    found = lay_out(translate(RUNS + text).plan)
+    found = lay_out(translate(RUNS + text).plan, OBJECTIVES)
     assert found.extras("vllm:e2e_request_latency_seconds_bucket", "0") == [("2.0",), ("+Inf",)]
 
 
@@ -85,7 +86,7 @@ def test_series_that_differ_in_a_label_of_no_interest_are_one() -> None:
     for pid, usage in ((1, 0.25), (2, 0.75), (3, 0.5)):
         text += f'vllm:kv_cache_usage_perc{{engine="0",model_name="m",pid="{pid}"}} {usage}\n'
     remembered = TargetHistory()
-    remembered.observe(sample(translate(RUNS + text)), 15.0)
+    remembered.observe(sample(translate(RUNS + text)), 15.0, OBJECTIVES)
     assert remembered.value(Key(KV_USAGE, "0", "m"), 15.0) == 0.75
     assert remembered.value(Key(RUNNING, "0", "m"), 15.0) == 1
 
@@ -112,11 +113,11 @@ def test_pages_with_the_same_series_are_remembered_whatever_their_number() -> No
 
 def test_a_target_that_is_gone_for_long_holds_no_page() -> None:
     remembered = TargetHistory()
-    remembered.observe(sample(translate(RUNS)), 0.0)
-    remembered.observe(sample(None), 600.0)
+    remembered.observe(sample(translate(RUNS)), 0.0, OBJECTIVES)
+    remembered.observe(sample(None), 600.0, OBJECTIVES)
     assert list(remembered.layout.engines()) == [("0", "m")]
     for number in range(70):
-        remembered.observe(sample(None), 900.0 + 15 * number)
+        remembered.observe(sample(None), 900.0 + 15 * number, OBJECTIVES)
     assert not any(isinstance(each, PagePlan) for each in gc.get_referents(vars(remembered)))
     assert list(remembered.layout.engines()) == []
 
@@ -126,7 +127,7 @@ def test_an_hour_of_a_target_that_is_gone_takes_little_memory() -> None:
     try:
         remembered = TargetHistory()
         for number in range(1000):
-            remembered.observe(sample(None), 15.0 * number)
+            remembered.observe(sample(None), 15.0 * number, OBJECTIVES)
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -137,7 +138,7 @@ def test_twenty_thousand_series_of_one_key_are_laid_out_at_once() -> None:
     text = "# TYPE http_requests_total counter\n"
     for pid in range(20_000):
         text += f'http_requests_total{{handler="/x",method="GET",status="2xx",pid="{pid}"}} {pid}\n'
-    found = lay_out(translate(RUNS + text).plan)
+    found = lay_out(translate(RUNS + text).plan, OBJECTIVES)
     assert found.extras(HTTP_REQUESTS) == [("/x", "GET", "2xx")]
     assert {shown for _, shown in found.again} == {found.places[Key(HTTP_REQUESTS, extra=("/x", "GET", "2xx"))]}
     assert len(found.again) == 19_999
@@ -147,10 +148,10 @@ def test_a_collection_does_not_wait_for_figures_that_are_being_reckoned(monkeypa
     subject = observed(translate(RUNS))
     begun, go_on = threading.Event(), threading.Event()
 
-    def slow(engines: Sequence[EngineView]) -> object:
+    def slow(engines: Sequence[EngineView], objectives: Sequence[Objective]) -> object:
         begun.set()
         assert go_on.wait(10)
-        return server_latencies(engines)
+        return server_latencies(engines, objectives)
 
     monkeypatch.setattr("vllmwatch.exporter.figures.reckoner.server_latencies", slow)
     asking = threading.Thread(target=subject.figures)

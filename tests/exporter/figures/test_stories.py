@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from tests.exporter.figures.played import Stage, seconds_of
+from tests.threshold_story import OWN, SLOW
+from tests.threshold_story import STORY as STORY_OF_THRESHOLDS
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.catalog.recordings.stories import STORIES
 from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
@@ -99,6 +101,23 @@ def of_level(figures: FleetFigures, level: str) -> Mapping[Labels, Figures]:
         key if isinstance(key, tuple) else (key,): own  # type: ignore[misc]
         for key, own in named.items()
     }
+
+
+def test_a_model_with_a_threshold_of_its_own_is_counted_at_it() -> None:
+    stage = Stage(STORY_OF_THRESHOLDS, OWN)
+    for check in STORY_OF_THRESHOLDS.checks:
+        assert said(stage.until(seconds_of(check.time)), check) == expected(check), check.recording
+
+
+def test_thresholds_are_taken_over_by_a_reload() -> None:
+    def slow(stage: Stage, minutes: int) -> object:
+        return stage.until(60 * minutes).models[SLOW]["request_latency_slow:ratio_increase1h"]
+
+    stage = Stage(STORY_OF_THRESHOLDS)
+    assert slow(stage, 15) == pytest.approx(0.5)
+    stage.configure(OWN)
+    # From the reload on, since other buckets than those of the thresholds are not kept for an hour.
+    assert slow(stage, 25) == pytest.approx(0.05)
 
 
 def test_the_worked_example_comes_out_as_by_hand() -> None:

@@ -3,10 +3,11 @@
 from array import array
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from vllmwatch.catalog.objectives import OBJECTIVES, Objective
 from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.figures.layout import EMPTY, Key, Layout, lay_out
 from vllmwatch.exporter.figures.window import Window
@@ -99,10 +100,11 @@ class TargetHistory:
         self._all: Moments[Key] = Moments(SHORT_SECONDS)
         self._long: Moments[Key] = Moments()
         self._plan: PagePlan | None = None
+        self._objectives: Sequence[Objective] = ()
         self._seen_at = 0.0
 
-    def observe(self, sample: TargetSample, at: float) -> None:
-        """Add what a sample says."""
+    def observe(self, sample: TargetSample, at: float, objectives: Sequence[Objective]) -> None:
+        """Add what a sample says; latencies are counted at the objectives."""
         page = sample.page if sample.up else None
         if page is None:
             down = Moment(at, EMPTY.places, _DOWN)
@@ -113,8 +115,11 @@ class TargetHistory:
                 self._plan, self.layout = None, EMPTY
             return
         self._seen_at = at
+        if objectives != self._objectives:
+            # Counts from before beside buckets from now on would make requests slow that were not.
+            self._plan, self._objectives, self._long = None, objectives, Moments()
         if page.plan is not self._plan:
-            self._plan, self.layout = page.plan, lay_out(page.plan)
+            self._plan, self.layout = page.plan, lay_out(page.plan, objectives)
         values = array("d", map(float, self.layout.pick(page.values)))
         for place, shown in self.layout.again:
             values[shown] = max(values[shown], values[place])
@@ -151,6 +156,7 @@ class History:
 
     def __init__(self) -> None:
         self.interval_seconds = 0.0
+        self.objectives: Sequence[Objective] = OBJECTIVES
         self.targets: dict[str, TargetHistory] = {}
         self.gpus: Moments[GpuKey] = Moments(SHORT_SECONDS)
         self.servers: dict[str, Moments[str]] = {}
@@ -170,7 +176,7 @@ class History:
         for sample in collection.targets:
             server = sample.target.server
             self.targets[server] = before.get(server) or TargetHistory()
-            self.targets[server].observe(sample, at)
+            self.targets[server].observe(sample, at, self.objectives)
         self.servers = {server: self.servers.get(server) or Moments() for server in self.targets}
         if collection.gpus is not None:
             self.gpus.add(_gpu_moment(collection.gpus, at))

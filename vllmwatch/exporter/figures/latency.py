@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from vllmwatch.catalog.latencies import LATENCIES, Latency
-from vllmwatch.catalog.objectives import OBJECTIVES, Objective
+from vllmwatch.catalog.objectives import Objective
 from vllmwatch.exporter.figures.engine import EngineView, Figures, put, share
 from vllmwatch.exporter.figures.quantile import histogram_quantile
 
@@ -17,10 +17,12 @@ Buckets = dict[float, float]
 """Observations a second at or below each upper edge."""
 
 
-def server_latencies(engines: Sequence[EngineView]) -> tuple[Figures, dict[str, Buckets]]:
+def server_latencies(
+    engines: Sequence[EngineView], objectives: Sequence[Objective]
+) -> tuple[Figures, dict[str, Buckets]]:
     """Return the latency figures of a server's engines together, and their histograms by the word of the latency."""
     figures: Figures = {}
-    for objective in OBJECTIVES:
+    for objective in objectives:
         for window, seconds in _windows(objective):
             _put_slow(figures, objective, window, [_counts(view, objective, seconds) for view in engines])
     histograms = {}
@@ -32,10 +34,12 @@ def server_latencies(engines: Sequence[EngineView]) -> tuple[Figures, dict[str, 
     return figures, histograms
 
 
-def model_latencies(servers: Sequence[Figures], histograms: Sequence[Mapping[str, Buckets]]) -> Figures:
+def model_latencies(
+    servers: Sequence[Figures], histograms: Sequence[Mapping[str, Buckets]], objectives: Sequence[Objective]
+) -> Figures:
     """Return the latency figures of a model from those of its servers; quantiles where all have the same edges."""
     figures: Figures = {}
-    for objective in OBJECTIVES:
+    for objective in objectives:
         word = objective.latency.word
         for window, _ in _windows(objective):
             counts = [
@@ -66,7 +70,7 @@ def _counts(view: EngineView, objective: Objective, seconds: float) -> tuple[flo
     """Return what was observed and what was slow; None for an engine without the objective's edge."""
     metric = objective.latency.metric
     every = view.increase(f"{metric}_count", seconds)
-    within = view.increase(f"{metric}_bucket", seconds, objective.edge)
+    within = view.increase(f"{metric}_bucket", seconds, objective.edge_of(view.model_name))
     if every is None or within is None:
         return None, None
     return every, max(every - within, 0.0)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vllmwatch.catalog.latencies import LATENCIES
-from vllmwatch.catalog.objectives import OBJECTIVES
+from vllmwatch.catalog.objectives import Objective
 from vllmwatch.exporter.vllm.plan import PagePlan, picker
 from vllmwatch.sources.vllm.text import read_sample
 
@@ -54,8 +54,6 @@ _CONFIGURATION = ("block_size", "cache_dtype", "enable_prefix_caching", "gpu_mem
 
 # Of these there are figures over more than a quarter of an hour.
 _LONG = frozenset({UP, RUNNING, PROMPT_TOKENS, GENERATION_TOKENS, START})
-_LONG_COUNTS = frozenset(f"{objective.latency.metric}_count" for objective in OBJECTIVES)
-_LONG_EDGES = frozenset((f"{objective.latency.metric}_bucket", objective.edge) for objective in OBJECTIVES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +97,8 @@ class Layout:
 EMPTY = Layout()
 
 
-def lay_out(plan: PagePlan) -> Layout:
-    """Return where the values for figures are among those of a plan's pages."""
+def lay_out(plan: PagePlan, objectives: Sequence[Objective]) -> Layout:
+    """Return where the values for figures are among those of a plan's pages, latencies counted at the objectives."""
     slots: dict[Key, int] = {}
     again: list[tuple[int, Key]] = []
     configurations: set[tuple[str, ...]] = set()
@@ -116,7 +114,7 @@ def lay_out(plan: PagePlan) -> Layout:
                 again.append((slot, key))
             elif key is not None:
                 slots[key] = slot
-    return _layout(slots, again, frozenset(configurations))
+    return _layout(slots, again, frozenset(configurations), objectives)
 
 
 def _key_of(name: str, labels: Mapping[str, str]) -> Key | None:
@@ -136,11 +134,16 @@ def _is_edge(text: str) -> bool:
 
 
 def _layout(
-    slots: Mapping[Key, int], again: Sequence[tuple[int, Key]], configurations: frozenset[tuple[str, ...]]
+    slots: Mapping[Key, int],
+    again: Sequence[tuple[int, Key]],
+    configurations: frozenset[tuple[str, ...]],
+    objectives: Sequence[Objective],
 ) -> Layout:
     """Return the layout of keys with their slots, and of slots that are of the same keys again."""
     places = {key: number for number, key in enumerate((*slots, Key(UP)))}
-    kept = [key for key in places if key.metric in _LONG | _LONG_COUNTS or (key.metric, *key.extra) in _LONG_EDGES]
+    of_bucket = {f"{objective.latency.metric}_bucket": objective for objective in objectives}
+    long = _LONG | {f"{objective.latency.metric}_count" for objective in objectives}
+    kept = [key for key in places if key.metric in long or _is_counted_at(key, of_bucket.get(key.metric))]
     extras: dict[tuple[str, str, str], list[tuple[str, ...]]] = {}
     for key in slots:
         extras.setdefault((key.metric, key.engine, key.model_name), []).append(key.extra)
@@ -153,3 +156,8 @@ def _layout(
         tuple((len(slots) + number, places[key]) for number, (_, key) in enumerate(again)),
         extras,
     )
+
+
+def _is_counted_at(key: Key, objective: Objective | None) -> bool:
+    """Whether a series is the bucket at which its model is counted."""
+    return objective is not None and key.extra == (objective.edge_of(key.model_name),)

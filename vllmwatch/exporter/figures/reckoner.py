@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from vllmwatch.catalog.cards import card_of
+from vllmwatch.catalog.objectives import OBJECTIVES, Objective
 from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.figures import layout
 from vllmwatch.exporter.figures.engine import EngineView, Figures, combined, engine_figures, put
@@ -50,7 +51,7 @@ class Reckoner:
     """Observes collections, and reckons figures of them when asked. For use by several threads."""
 
     def __init__(self) -> None:
-        self._settings = (0.0, Prices(None, None))
+        self._settings: tuple[float, Prices, tuple[Objective, ...]] = (0.0, Prices(None, None), OBJECTIVES)
         self._lock = threading.Lock()
         self._waiting: deque[Collection] = deque(maxlen=_MOST_WAITING)
         self._prices = Prices(None, None)
@@ -58,9 +59,11 @@ class Reckoner:
         self._last: Collection | None = None
         self._figures: FleetFigures | None = None
 
-    def configure(self, interval_seconds: float, prices: Prices) -> None:
+    def configure(
+        self, interval_seconds: float, prices: Prices, objectives: tuple[Objective, ...] = OBJECTIVES
+    ) -> None:
         """Take over settings, at the start and when they change."""
-        self._settings = (interval_seconds, prices)
+        self._settings = (interval_seconds, prices, objectives)
 
     def observe(self, collection: Collection) -> None:
         """Take over what a collection found, unless the last one is nearer than the interval.
@@ -83,7 +86,7 @@ class Reckoner:
             return self._figures or FleetFigures()
 
     def _take_over(self) -> None:
-        self._history.interval_seconds, self._prices = self._settings
+        self._history.interval_seconds, self._prices, self._history.objectives = self._settings
         while self._waiting:
             self._add(self._waiting.popleft())
 
@@ -118,7 +121,7 @@ class Reckoner:
                 engines[server, engine.engine, engine.model_name] = own
             figures = roll_up(parts, engines=True)
             _put_first_exhaustion(figures, parts)
-            latencies, histograms[server] = server_latencies(view.engines)
+            latencies, histograms[server] = server_latencies(view.engines, self._history.objectives)
             figures |= latencies
             if serves_a_model(sample):
                 figures |= momentary_figures(view, figures, gpus, self._prices)
@@ -152,7 +155,9 @@ class Reckoner:
             layouts = [self._history.targets[sample.target.server].layout for sample in samples if sample.up]
             found[model_name] = model_figures(of_servers, samples, layouts)
             put_spendings(found[model_name], [spent[name] for name in names])
-            found[model_name] |= model_latencies(of_servers, [histograms[name] for name in names])
+            found[model_name] |= model_latencies(
+                of_servers, [histograms[name] for name in names], self._history.objectives
+            )
         return found
 
     def _gpus(self, collection: Collection) -> tuple[Shares, GpuView]:

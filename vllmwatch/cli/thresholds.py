@@ -1,0 +1,11 @@
+"""From the configuration to the thresholds in force."""
+
+from vllmwatch.catalog.thresholds import THRESHOLDS
+from vllmwatch.config import Config
+from vllmwatch.spec.threshold import Thresholds
+
+
+def thresholds(config: Config) -> Thresholds:
+    """Return the thresholds for all models and those of single ones."""
+    everywhere = {threshold.key: float(getattr(config, threshold.key)) for threshold in THRESHOLDS}
+    return Thresholds(everywhere, config.models)
