@@ -43,8 +43,12 @@ def test_cases_come_true(prometheus_program: Prometheus, theme: str) -> None:
 EQUIVALENT: dict[str, set[str]] = {
     # The number that is told would be another one.
     "VllmServersMissing": {"without server in by (node, server)"},
-    # The recording is absent where nothing is stuck, and never 0.
+    "VllmServerNeverUp": {
+        "without the term time() - min by (node, server) (min_over_time(timestamp(vllmwatch_target_up)[6h:1m]))"
+    },
+    # The recordings are absent where nothing is stuck, and never 0.
     "VllmEngineStuck": {"comparison 0 (> 0) lower"},
+    "VllmSchedulerStalled": {"comparison 0 (> 0) lower"},
     # A share of nothing is no number, which is above no threshold.
     "NotificationsFailing": {"comparison 0 (> 0) lower"},
 }

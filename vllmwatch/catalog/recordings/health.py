@@ -1,12 +1,13 @@
 """Health: engines that are stuck, restarts, servers of a model that differ, GPUs that serve nobody."""
 
-from vllmwatch.catalog.exporter import TARGET_INFO, TARGET_UP
+from vllmwatch.catalog.exporter import TARGET_INFO, TARGET_LAST_SUCCESS, TARGET_UP
 from vllmwatch.catalog.recordings.terms import (
     ENGINE_OF,
     MODEL,
     ON_ENGINE,
     ON_WHO,
     RUNNING,
+    SERVER,
     SERVER_INFO,
     WHO,
     engine_increase,
@@ -15,12 +16,13 @@ from vllmwatch.catalog.recordings.terms import (
     rolled_up,
     upstream,
 )
-from vllmwatch.spec.promql import aggregate, either
+from vllmwatch.spec.promql import aggregate, either, labels_text
 from vllmwatch.spec.recording import GPUS, REQUESTS, Group, Recording
-from vllmwatch.spec.unit import COUNT
+from vllmwatch.spec.unit import COUNT, SECONDS
 
 _STUCK = "2m"
 _UNUSED = "30m"
+_REMEMBERED = "6h"
 # What must be the same on all servers of a model; the size of the KV cache follows from the card.
 CONFIGURATION: tuple[str, ...] = ("block_size", "cache_dtype", "enable_prefix_caching", "gpu_memory_utilization")
 _UP = f"({aggregate('max', WHO, own(TARGET_UP))} == 1)"
@@ -40,6 +42,25 @@ _STUCK_REQUESTS = (
     f"and {ON_WHO} ({aggregate('max', WHO, f'min_over_time({own(TARGET_UP, window=_STUCK)})')} == 1)\n"
     f"unless {ON_ENGINE} (\n{_SIGNS_OF_LIFE}\n)\n"
     f"unless {ON_ENGINE} ({_ASLEEP} == 0)"
+)
+_WAITING = "vllm:num_requests_waiting"
+# A request that is done in one step, as all of a pooling model are, never counts as running: steps tell, not that.
+_STALLED_REQUESTS = (
+    f"({of_engine(f'min_over_time({upstream(_WAITING, window=_STUCK)})')} > 0)\n"
+    f"and {ON_ENGINE} ({of_engine(f'{upstream(_WAITING)} offset {_STUCK}')} > 0)\n"
+    f"and {ON_ENGINE} ({of_engine(f'max_over_time({upstream(RUNNING, window=_STUCK)})')} == 0)\n"
+    f"unless {ON_ENGINE} (\n{_SIGNS_OF_LIFE}\n)"
+)
+# What Prometheus remembers stands in where an exporter that began anew, or a direct scrape, knows no more.
+_LAST_MODEL = f"topk by ({labels_text(WHO)}) (1, max_over_time(timestamp({SERVER_INFO})[{_REMEMBERED}:1m]))"
+_LAST_UP = (
+    f"{aggregate('group', SERVER, f'{SERVER_INFO} or {_LAST_MODEL} unless {ON_WHO} {SERVER_INFO}')}\n"
+    f"* {ON_WHO} group_left () (\n"
+    + either(
+        aggregate("max", WHO, own(TARGET_LAST_SUCCESS)),
+        aggregate("max", WHO, f"max_over_time(timestamp({own(TARGET_UP)} == 1)[{_REMEMBERED}:1m])"),
+    )
+    + "\n)"
 )
 _VERSIONS = aggregate(
     "group",
@@ -77,6 +98,23 @@ GROUP = Group(
             "Requests of an engine that for 2 minutes made no step and no token and whose KV cache stood still.",
             REQUESTS,
             _STUCK_REQUESTS,
+        ),
+        Recording(
+            "engine",
+            "requests_stalled",
+            f"min{_STUCK}",
+            "Requests that waited for 2 minutes on an engine that ran none and made no step.",
+            REQUESTS,
+            _STALLED_REQUESTS,
+        ),
+        Recording(
+            "server",
+            "last_up_timestamp_seconds",
+            f"last{_REMEMBERED}",
+            "When a server last gave its page, with the model that it served then; by the memory of Prometheus, "
+            "of 6 hours, where the exporter does not know.",
+            SECONDS,
+            _LAST_UP,
         ),
         *rolled_up(
             Recording(

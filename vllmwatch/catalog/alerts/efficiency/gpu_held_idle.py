@@ -1,9 +1,9 @@
-"""A server held GPUs for half a day and served nothing.
+"""A server held GPUs for a day and served nothing.
 
 ## What it means
 
-For twelve hours, longer than a quiet night, the server had its GPUs, and no request ran on it and no token went in or
-out.
+For 24 hours the server had its GPUs, and no request ran on it and no token went in or out. A night without work is
+shorter.
 
 ## Why it matters
 
@@ -35,7 +35,7 @@ from vllmwatch.spec.case import at, fires, messy, missing, quiet, rising, steady
 from vllmwatch.spec.story import Series
 
 _COUNTERS = ("vllm:prompt_tokens_total", "vllm:generation_tokens_total")
-_TIME = "13h30m"
+_TIME = "26h"
 
 
 def _server(*engines: str, server: str = SERVER) -> tuple[Series, ...]:
@@ -62,29 +62,29 @@ ALERT = Alert(
     subject=Subject.SERVER,
     severity=Severity.TICKET,
     expression="vllmwatch:server:unused_gpus:sum30m",
-    hold="12h",
+    hold="24h",
     summary="{{ $labels.server }} holds GPUs for {{ $labels.model_name }} and serves nothing",
-    description="{{ $labels.server }} has held {{ $value | humanize }} GPUs for half a day and served nothing.",
+    description="{{ $labels.server }} has held {{ $value | humanize }} GPUs for a day and served nothing.",
     board=Board.COST,
     cases=(
         fires(
-            "nothing was served for more than half a day",
+            "nothing was served for more than a day",
             *_server(steady(4000, _TIME)),
-            at("12h20m"),
-            at("13h", _IDLE),
+            at("24h20m"),
+            at("25h", _IDLE),
         ),
         quiet(
-            "a night of ten hours without a request",
-            *_server(then(rising(3, "1h"), steady(10800, "10h"), rising(3, "150m", 10800))),
-            at("11h"),
-            at("13h"),
+            "an office that goes home at six and comes back at eight, and then for another night",
+            *_server(then(rising(3, "1h"), steady(10800, "14h"), rising(3, "1h", 10800), steady(21600, "10h"))),
+            at("14h"),
+            at("25h"),
         ),
         messy(
             "scraped twice, away for a minute; of another server's two engines one is in use",
-            *_server(then(steady(4000, "6h"), missing("1m"), steady(4000, "7h"))),
+            *_server(then(steady(4000, "6h"), missing("1m"), steady(4000, "20h"))),
             of_engine(_COUNTERS[0], steady(4000, _TIME), job="again"),
             *_server(steady(1, _TIME), rising(0.5, _TIME), server="box:8001"),
-            at("13h", _IDLE),
+            at("25h", _IDLE),
         ),
     ),
 )

@@ -60,7 +60,8 @@ ALERT = Alert(
         "six, ended in an error of the server; its objective will be missed."
     ),
     board=Board.FLEET,
-    causes=("ModelWithoutServer", "VllmHttpErrorsHigh", "VllmRequestErrorsHigh", "VllmServerDown"),
+    # One server that is down, and perhaps silenced as such, must not mute what users of all the others feel.
+    causes=("ModelWithoutServer", "VllmHttpErrorsHigh", "VllmRequestErrorsHigh"),
     cases=(
         fires(
             "3 % of an hour's answers are errors, after many that were not; quiet when five minutes are good",

@@ -12,8 +12,9 @@ Neither utilization nor the latency of one GPU shows it: the others look busy wh
 
 ## First look
 
-- `vllmwatch:engine_gpu:sm_clock:ratio_avg5m{server="…"}`, and `…:power:…` and `…:temperature_difference_celsius:…`
-  beside it: slow and hot is cooling; slow and cool is a limit that somebody set, or the power.
+- `vllmwatch:engine_gpu:sm_clock:ratio_avg5m{server="…"}`, and beside it `vllmwatch:engine_gpu:power:ratio_avg5m` and
+  `vllmwatch:engine_gpu:temperature_difference_celsius:avg5m`: slow and hot is cooling; slow and cool is a limit that
+  somebody set, or the power.
 - `nvidia-smi -q -d CLOCK,PERFORMANCE,POWER -i UUID`: what holds the clocks down, and locked clocks.
 - `nvidia-smi topo -m`, `nvidia-smi --query-gpu=uuid,pcie.link.width.current --format=csv`: its place and its lanes.
 

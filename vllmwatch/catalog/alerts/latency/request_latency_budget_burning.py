@@ -10,7 +10,9 @@ and the last half hour 6 times as fast (more than 30 %, at least 50 of them).
 ## Why it matters
 
 Most users of the model notice. At this speed the budget of a month is gone in two days, or in five. Few slow requests,
-or many for a few minutes, do not wake anybody: that is what the budget is for.
+or many for a few minutes, do not matter: that is what the budget is for. It is a page for a model that has a
+`request_latency_objective_ratio` of its own under `models`, and a ticket for the others: long answers take more than
+2 s when all is well. For pages in any case set `severities: {RequestLatencyBudgetBurning: page}`.
 
 ## First look
 
@@ -35,7 +37,6 @@ is not counted, and servers whose histogram lacks the edge are left out (`Latenc
 """
 
 from vllmwatch.catalog.alerts.latency._budget_cases import cases_of_burning
-from vllmwatch.catalog.alerts.latency._series import CAUSES
 from vllmwatch.catalog.error_budget import burning
 from vllmwatch.catalog.latencies import REQUEST
 from vllmwatch.catalog.thresholds import REQUEST_OBJECTIVE
@@ -45,7 +46,9 @@ ALERT = Alert(
     name="RequestLatencyBudgetBurning",
     theme="latency",
     subject=Subject.MODEL,
-    severity=Severity.PAGE,
+    # At 2 s by default: chats with long answers are slower when all is well, and nobody is woken for that.
+    severity=Severity.TICKET,
+    own_severity=Severity.PAGE,
     threshold=REQUEST_OBJECTIVE.key,
     expression=burning(
         "vllmwatch:model:request_latency_slow:ratio_increase",
@@ -60,6 +63,7 @@ ALERT = Alert(
         "six, took longer than its request_latency_p99_seconds; its objective will be missed."
     ),
     board=Board.FLEET,
-    causes=CAUSES,
+    # One server that is down, and perhaps silenced as such, must not mute what users of all the others feel.
+    causes=("ModelWithoutServer",),
     cases=cases_of_burning(REQUEST, "2.0", 1 - REQUEST_OBJECTIVE.default),
 )

@@ -11,7 +11,7 @@ and 5 of them were slow.
 
 Users wait. Whether the wait is too long is for you to say: two seconds suit short answers, and a chat that streams 500
 tokens takes longer when all is well. That is why this is a ticket, and a page for a model whose threshold you have
-set; `RequestLatencyBudgetBurning` wakes people in any case.
+set under `models`.
 
 ## First look
 

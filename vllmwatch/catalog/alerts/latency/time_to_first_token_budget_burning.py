@@ -33,7 +33,6 @@ of its own under `models`, or another severity. A model that was asked little be
 """
 
 from vllmwatch.catalog.alerts.latency._budget_cases import cases_of_burning
-from vllmwatch.catalog.alerts.latency._series import CAUSES
 from vllmwatch.catalog.error_budget import burning
 from vllmwatch.catalog.latencies import FIRST_TOKEN
 from vllmwatch.catalog.thresholds import FIRST_TOKEN_OBJECTIVE
@@ -58,6 +57,7 @@ ALERT = Alert(
         "last six, came later than its time_to_first_token_p99_seconds; its objective will be missed."
     ),
     board=Board.FLEET,
-    causes=CAUSES,
+    # One server that is down, and perhaps silenced as such, must not mute what users of all the others feel.
+    causes=("ModelWithoutServer",),
     cases=cases_of_burning(FIRST_TOKEN, "2.5", 1 - FIRST_TOKEN_OBJECTIVE.default),
 )

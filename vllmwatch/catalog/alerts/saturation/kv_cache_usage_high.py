@@ -13,7 +13,7 @@ steady load a cache at 90 % is well used; with one that grows it is the last sig
 
 ## First look
 
-- `vllmwatch top`, or the board: does the use grow, and for how long does the room last?
+- `vllmwatch:server:kv_cache_exhaustion_seconds:slope10m`, or the board: does the use grow, and how long is there room?
 - `vllmwatch:engine:kv_cache_headroom_tokens:now`: how many tokens have room. One long request may need more.
 - `vllmwatch:engine:requests_waiting:max` and `vllmwatch:engine:preemptions:rate5m`: does anybody suffer?
 

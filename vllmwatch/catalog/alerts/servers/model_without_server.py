@@ -2,8 +2,8 @@
 
 ## What it means
 
-A model has several servers, and for two minutes none of them gave a page, and none loads. This comes in place of a page
-for each of them.
+A model has several servers, and for two minutes none of them gave its metrics; one that loads is given half an hour.
+This one alert comes in place of one for each server.
 
 ## Why it matters
 
@@ -40,12 +40,13 @@ ALERT = Alert(
     subject=Subject.MODEL,
     severity=Severity.PAGE,
     expression=(
-        "(count by (model_name) (vllmwatch:server:info:now) > 1)\n"
+        "count by (model_name) (\n"
+        "vllmwatch:server:last_up_timestamp_seconds:last6h and on (node, server) vllmwatch_target_up\n"
+        ") > 1\n"
         "unless on (model_name) count by (model_name) (\n"
-        "vllmwatch:server:info:now and on (node, server) (\n"
-        "(max by (node, server) (vllmwatch_target_up) == 1)\n"
-        'or (max by (node, server) (vllmwatch_target_error{reason="loading"}) == 1)\n'
-        ")\n"
+        "vllmwatch:server:last_up_timestamp_seconds:last6h and on (node, server) (vllmwatch_target_up == 1)\n"
+        "or vllmwatch:server:last_up_timestamp_seconds:last6h > time() - 1800\n"
+        'and on (node, server) (vllmwatch_target_error{reason="loading"} == 1)\n'
         ")"
     ),
     hold="2m",
@@ -74,10 +75,28 @@ ALERT = Alert(
             "one is down and the other loads",
             target(steady(1, "40m"), server=_A),
             target(steady(1, "40m"), server=_B),
-            of_server(_UP, steady(0, "40m"), server=_A),
-            of_server(_UP, steady(0, "40m"), server=_B),
+            of_server(_UP, then(steady(1, "5m"), steady(0, "35m")), server=_A),
+            of_server(_UP, then(steady(1, "5m"), steady(0, "35m")), server=_B),
             of_server(_ERROR, steady(1, "40m"), server=_B, reason="loading"),
-            at("30m"),
+            at("34m"),
+        ),
+        fires(
+            "one is down and the other loads for more than half an hour",
+            target(steady(1, "50m"), server=_A),
+            target(steady(1, "50m"), server=_B),
+            of_server(_UP, then(steady(1, "5m"), steady(0, "45m")), server=_A),
+            of_server(_UP, then(steady(1, "5m"), steady(0, "45m")), server=_B),
+            of_server(_ERROR, steady(1, "50m"), server=_B, reason="loading"),
+            at("40m", _WHO),
+        ),
+        quiet(
+            "two servers became one, which is down, and VllmServerDown tells",
+            target(then(steady(1, "5m"), "stale"), server=_A),
+            target(steady(1, "40m"), server=_B),
+            of_server(_UP, then(steady(1, "5m"), "stale"), server=_A),
+            of_server(_UP, then(steady(1, "10m"), steady(0, "30m")), server=_B),
+            at("20m"),
+            at("35m"),
         ),
         messy(
             "another model is well; scraped twice; the page of one is away for a while",
@@ -86,8 +105,8 @@ ALERT = Alert(
             target(steady(1, "40m"), server=_B),
             target(steady(1, "40m"), server="box:8002", model_name="other"),
             target(steady(1, "40m"), server="box:8003", model_name="other"),
-            of_server(_UP, steady(0, "40m"), server=_A),
-            of_server(_UP, steady(0, "40m"), server=_A, job="again"),
+            of_server(_UP, then(steady(1, "2m"), steady(0, "38m")), server=_A),
+            of_server(_UP, then(steady(1, "2m"), steady(0, "38m")), server=_A, job="again"),
             of_server(_UP, then(steady(1, "10m"), missing("2m"), steady(0, "28m")), server=_B),
             of_server(_UP, steady(1, "40m"), server="box:8002"),
             of_server(_UP, steady(0, "40m"), server="box:8003"),

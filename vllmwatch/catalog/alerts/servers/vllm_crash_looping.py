@@ -25,7 +25,8 @@ and users get errors each time.
 
 ## When it lies
 
-Somebody tries settings and restarts it by hand.
+Somebody tries settings and restarts it by hand. A server that dies before it answers is not counted: `VllmServerDown`
+tells of it after half an hour.
 """
 
 from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_engine, of_server, target

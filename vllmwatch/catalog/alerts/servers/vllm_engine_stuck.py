@@ -13,7 +13,8 @@ Every request on this engine hangs until its client gives up, and routers go on 
 
 - `vllmwatch_engine_gpu_info{server="…", engine="…"}`: the GPUs under it. Near 100 % busy at low power is a collective
   operation that waits for a peer; 0 % is a worker that died.
-- `py-spy dump --pid PID` of `VLLM::EngineCore` and of each `VLLM::Worker`: who waits for whom.
+- `pgrep -af VLLM::` lists the processes; `py-spy dump --pid PID` of `VLLM::EngineCore` and of each `VLLM::Worker`: who
+  waits for whom.
 - `journalctl -k | grep -i xid`, and the log of the server for `NCCL` and `shm_broadcast`.
 
 ## What to do
@@ -24,7 +25,8 @@ Every request on this engine hangs until its client gives up, and routers go on 
 
 ## When it lies
 
-A pooling model has no tokens of its own; it has steps, and is not taken for stuck while it makes them.
+A pooling model has no tokens of its own; it has steps, and is not taken for stuck while it makes them. A
+program that paused the engine with its requests in it (`/pause`, for new weights) looks the same.
 """
 
 from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_engine, of_server

@@ -2,7 +2,8 @@
 
 ## What it means
 
-For five minutes requests waited and not one was let in, though none runs. The engine is not full, it does not schedule.
+For five minutes requests waited on an engine that ran none and made no step. The engine is not full: it does not begin
+with what waits.
 
 ## Why it matters
 
@@ -16,16 +17,17 @@ Everybody who asks waits for ever, while `/health` answers 200.
 ## What to do
 
 1. A prompt is longer than the KV cache holds: it can never run. Restart, and lower `--max-model-len`.
-2. Otherwise `py-spy dump` of `VLLM::EngineCore`, and restart.
+2. Otherwise `py-spy dump --pid PID` of `VLLM::EngineCore` (`pgrep -af VLLM::` has its number), and restart.
 
 ## When it lies
 
-A server of the decode side waits for KV from a prefill server that is down: look there first.
+A server of the decode side waits for KV from a prefill server that is down: look there first. A program that paused the
+engine (`/pause`, for new weights) and takes more than five minutes looks the same.
 """
 
 from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_engine
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
-from vllmwatch.spec.case import at, fires, messy, missing, quiet, steady, then
+from vllmwatch.spec.case import at, fires, messy, missing, quiet, rising, steady, then
 
 _RUNNING = "vllm:num_requests_running"
 _WAITING = "vllm:num_requests_waiting"
@@ -36,11 +38,8 @@ ALERT = Alert(
     theme="servers",
     subject=Subject.ENGINE,
     severity=Severity.PAGE,
-    expression=(
-        "(vllmwatch:engine:requests_waiting:max > 0)\n"
-        "and on (node, server, engine, model_name) (vllmwatch:engine:requests_running:max == 0)"
-    ),
-    hold="5m",
+    expression="vllmwatch:engine:requests_stalled:min2m > 0",
+    hold="3m",
     keep_firing="2m",
     summary="Requests wait and none runs on {{ $labels.server }} ({{ $labels.model_name }})",
     description="{{ $value }} requests wait on engine {{ $labels.engine }} of {{ $labels.server }}, which runs none.",
@@ -58,6 +57,14 @@ ALERT = Alert(
             "one runs",
             of_engine(_RUNNING, steady(1, "30m")),
             of_engine(_WAITING, steady(300, "30m")),
+            at("25m"),
+        ),
+        quiet(
+            "a batch for an embedding model: each step is done with all that it took, so none ever counts as running",
+            of_engine(_RUNNING, steady(0, "30m")),
+            of_engine(_WAITING, steady(40, "30m")),
+            of_engine("vllm:prompt_tokens_total", rising(900, "30m")),
+            of_engine("vllm:generation_tokens_total", steady(0, "30m")),
             at("25m"),
         ),
         quiet(

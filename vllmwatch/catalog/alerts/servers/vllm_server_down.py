@@ -2,9 +2,12 @@
 
 ## What it means
 
-For three minutes no page with vLLM's metrics could be had of a server that gave one before, and it does not load its
-model. `vllmwatch_target_error` has the reason: `refused` and `gone` are a dead process, `timeout` one that hangs,
-`unauthorized` a changed password, `not_metrics` and `html` something else on its port.
+For three minutes a server has not given its metrics, which it gave within the last six hours. One that loads its model
+is given half an hour for that. `vllmwatch_target_error` has the reason:
+
+- `refused` and `gone`: the process is dead. `timeout`: it hangs.
+- `loading`: it loads, or it dies while it loads and is started again.
+- `unauthorized`: the password or token was changed. `not_metrics` and `html`: something else is on its port.
 
 ## Why it matters
 
@@ -12,7 +15,7 @@ Users of this server get errors, or wait. Whatever else is known of it, queue, l
 
 ## First look
 
-- `curl -s 127.0.0.1:9836/debug/last`: what came in place of a page.
+- `curl -s 127.0.0.1:9836/debug/last` on the host that the label `node` names: what the server answered instead.
 - `vllmwatch_target_error{server="…"}`, and `vllmwatch_engine_gpu_info{server="…"}` for the GPUs that it had.
 - `docker ps -a` or `systemctl status`: the exit code. 137 is the kernel's out-of-memory killer or a kill by hand.
 - The last lines of its log: look for `EngineCore encountered a fatal error` and the traceback before it.
@@ -24,12 +27,15 @@ Users of this server get errors, or wait. Whatever else is known of it, queue, l
 2. It died of a GPU (`GpuLost`, `GpuXidCritical`): do what those say first, or it will die again.
 3. It died of memory: less `--gpu-memory-utilization`, a shorter `--max-model-len`, more memory for the container.
 4. It hangs: `py-spy dump --pid PID` of the API server and of `VLLM::EngineCore`, then restart it.
-5. It was stopped on purpose: silence it, `vllmwatch silence server=NAME --for 1h --comment "taken down"`.
+5. `loading` for half an hour: the log says whether it is one slow load or many that fail. For a model that needs longer
+   from your disk, silence it for that time.
+6. It was stopped on purpose: silence it, `vllmwatch silence server=NAME --for 1h --comment "taken down"`.
 
 ## When it lies
 
 It was stopped on purpose; the exporter cannot know. A network or a password between exporter and server that changed
-looks the same, and users may notice nothing. After an hour a server that is found by its process is forgotten.
+looks the same, and users may notice nothing. After an hour a server that is found by its process is forgotten, and the
+alert ends though nothing was mended. A load is known as such only of processes on the exporter's own host.
 """
 
 from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_server, target
@@ -47,17 +53,18 @@ ALERT = Alert(
     subject=Subject.SERVER,
     severity=Severity.PAGE,
     expression=(
-        "vllmwatch:server:info:now * on (node, server) group_left () (\n"
-        "time() - max by (node, server) (vllmwatch_target_last_success_timestamp_seconds)\n"
-        ")\n"
+        "time() - vllmwatch:server:last_up_timestamp_seconds:last6h\n"
         "and on (node, server) (max by (node, server) (vllmwatch_target_up) == 0)\n"
-        'unless on (node, server) (max by (node, server) (vllmwatch_target_error{reason="loading"}) == 1)'
+        "unless on (node, server) (\n"
+        'max by (node, server) (vllmwatch_target_error{reason="loading"} == 1)\n'
+        "and on (node, server) (time() - vllmwatch:server:last_up_timestamp_seconds:last6h < 1800)\n"
+        ")"
     ),
     hold="3m",
     keep_firing="2m",
     summary="{{ $labels.server }} is down ({{ $labels.model_name }})",
     description=(
-        "No page could be had of {{ $labels.server }}, which serves {{ $labels.model_name }}, for "
+        "{{ $labels.server }}, which serves {{ $labels.model_name }}, has not given its metrics for "
         "{{ $value | humanizeDuration }}."
     ),
     board=Board.SERVER,
@@ -82,6 +89,26 @@ ALERT = Alert(
             at("20m"),
             at("26m"),
             at("35m"),
+        ),
+        fires(
+            "it loads for more than half an hour, or dies each time it loads",
+            target(steady(1, "90m")),
+            of_server(_UP, then(steady(1, "10m"), steady(0, "80m"))),
+            of_server(_SUCCESS, then(rising(1, "10m"), steady(600, "80m"))),
+            of_server(_ERROR, then(missing("10m"), steady(1, "80m")), reason="loading"),
+            at("39m"),
+            at("45m", _WHO),
+        ),
+        fires(
+            "the host was rebooted: its exporter is back, knows of no page and no model, and the server is not",
+            target(then(steady(1, "10m"), "stale")),
+            target(then(missing("14m"), steady(1, "46m")), model_name="", version=""),
+            of_server(_UP, then(steady(1, "10m"), missing("4m"), steady(0, "46m"))),
+            of_server(_SUCCESS, then(rising(1, "10m"), "stale")),
+            of_server(_ERROR, then(missing("14m"), steady(1, "46m")), reason="refused"),
+            at("16m"),
+            at("20m", _WHO),
+            at("55m", _WHO),
         ),
         quiet(
             "it was never up",

@@ -2,13 +2,13 @@
 
 ## What it means
 
-The exporter of a host answers, and for five minutes has not one server on its page, though it had some within the last
-day. A server that died stays on the page for an hour, so this is a later word than `VllmServerDown`: or discovery no
+The exporter of a host answers, and for five minutes has known of not one server, though one was up within the last day.
+It remembers a server that died for an hour, so either this is a later word than `VllmServerDown`, or discovery no
 longer finds what runs.
 
 ## Why it matters
 
-With no server on the page every other alert about servers is silent.
+While no server is known, every other alert about the servers of this host is silent.
 
 ## First look
 
@@ -21,7 +21,8 @@ With no server on the page every other alert about servers is silent.
 1. Nothing runs and something should: start it.
 2. Something runs and is not found: run the exporter as root (containers of other users), or name the servers in
    `targets`.
-3. The host is to have none any more: silence it for a day.
+3. The host is to have none any more: `vllmwatch silence node=NAME --for 1d --comment "emptied"`. A silence of one
+   `server` does not silence this.
 
 ## When it lies
 

@@ -3,7 +3,9 @@
 ## What it means
 
 At least ten requests in ten minutes, for five minutes: their KV waited on the prefill server until its time was over
-(`VLLM_NIXL_ABORT_REQUEST_TIMEOUT`, 480 s unless it is set), and was thrown away.
+and was thrown away. With NIXL that is `kv_lease_duration` in `kv_connector_extra_config` (30 s, renewed by the decode
+server; older releases of vLLM have `VLLM_NIXL_ABORT_REQUEST_TIMEOUT`, 480 s), with Mooncake
+`VLLM_MOONCAKE_ABORT_REQUEST_TIMEOUT` (480 s).
 
 ## Why it matters
 

@@ -11,8 +11,8 @@ token grows.
 
 ## First look
 
-- `vllm:kv_offload_tiering_promotion_job_failures_total` and `…_cascade_job_failures_total` by `tier`: which tier, and
-  reading or writing?
+- `vllm:kv_offload_tiering_promotion_job_failures_total` and
+  `vllm:kv_offload_tiering_cascade_job_failures_total` by `tier`: which tier, and reading or writing?
 - `df -h` and `journalctl -k` for the disk of the tier; the log of the server for the first error.
 - `vllmwatch:model:cached_prompt_tokens:ratio_rate5m`: has it fallen?
 

@@ -2,7 +2,7 @@
 
 ## What it means
 
-For five minutes Prometheus had no page of the exporter of this host, of which it had some within the last six hours.
+For five minutes the exporter of this host gave Prometheus no metrics, and it did within the last six hours.
 
 ## Why it matters
 
@@ -12,8 +12,8 @@ Nothing is known of the host's GPUs and servers: their alerts are silent, whatev
 
 - `up{job="vllmwatch"}`: can Prometheus reach it?
 - On the host: `systemctl status vllmwatch`, or `docker ps -a`, and its log.
-- `curl -s HOST:9836/healthz`, and `curl -m 20 -s HOST:9836/metrics | head`: a page that takes longer than Prometheus
-  waits.
+- `curl -s HOST:9836/healthz`, and `curl -m 20 -s HOST:9836/metrics | head`: does the answer take longer than Prometheus
+  waits?
 
 ## What to do
 
@@ -25,7 +25,8 @@ Nothing is known of the host's GPUs and servers: their alerts are silent, whatev
 
 ## When it lies
 
-The host was taken out of service on purpose, or was given another name (`node`).
+The host was taken out of service on purpose, or was given another name (`node`). After six hours the host is forgotten,
+and the alert ends though nothing was mended.
 """
 
 from vllmwatch.catalog.recordings.stories.words import NODE, series
@@ -47,7 +48,7 @@ ALERT = Alert(
     ),
     hold="5m",
     summary="Nothing is heard of the exporter on {{ $labels.node }}",
-    description="The last page of the exporter on {{ $labels.node }} came {{ $value | humanizeDuration }} ago.",
+    description="The exporter on {{ $labels.node }} last answered {{ $value | humanizeDuration }} ago.",
     board=Board.WATCHERS,
     cases=(
         fires(

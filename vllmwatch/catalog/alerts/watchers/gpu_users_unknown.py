@@ -12,7 +12,7 @@ Energy, cost and the page about a lost GPU lack the server. Nothing else is wron
 
 - `curl -s HOST:9836/debug/last | jq .join`: the reasons with their meanings, and notes.
 - `nvidia-smi --query-compute-apps=pid,used_memory --format=csv` on the host.
-- docs/join.md has a section for each reason.
+- `docs/join.md` has a table of all reasons, with what to do.
 
 ## What to do
 

@@ -17,7 +17,7 @@ Every other alert fires into the void. You see this one only since you looked.
 ## What to do
 
 1. Name a receiver in the settings (`receivers`, and its name in `page_to`), and write the configuration anew with
-   `vllmwatch rules`.
+   `vllmwatch rules --output FOLDER`.
 2. Send a test: `vllmwatch alerts test`.
 
 ## When it lies

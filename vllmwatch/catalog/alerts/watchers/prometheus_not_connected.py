@@ -10,7 +10,7 @@ Alerts fire, and nobody is told.
 
 ## First look
 
-- Prometheus' page `/status`: Alertmanagers.
+- `curl -s localhost:9090/api/v1/alertmanagers`: those that Prometheus sends to.
 - The section `alerting` of prometheus.yml, and whether its names resolve.
 
 ## What to do

@@ -24,7 +24,7 @@ Alerts on this figure are silent for this server, and nobody would notice.
 
 ## When it lies
 
-A pooling model has no time to first token; that figure is not asked of it.
+Something other than a server with a model, which has some of vLLM's families, was named as a target.
 """
 
 from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_engine, of_server, target
@@ -63,10 +63,10 @@ ALERT = Alert(
     severity=Severity.TICKET,
     expression="\nor\n".join(_missing(figure, recording) for figure, recording in _FIGURES),
     hold="15m",
-    summary="{{ $labels.server }} does not tell {{ $labels.figure }}",
+    summary="The metrics page of {{ $labels.server }} lacks {{ $labels.figure }}",
     description=(
-        "{{ $labels.server }} is up ({{ $value }}), and {{ $labels.figure }} cannot be told of it, since "
-        "its page lacks the metric."
+        "{{ $labels.server }} is up ({{ $value }}), and {{ $labels.figure }} is not known of it: its metrics page "
+        "lacks what tells that."
     ),
     board=Board.WATCHERS,
     cases=(

@@ -1,13 +1,13 @@
-"""A server takes long to give its page.
+"""A server takes long to give its metrics.
 
 ## What it means
 
-For ten minutes the page of this server took more than five seconds, of the ten that a target has by default.
+For ten minutes this server took more than five seconds to give its metrics, of the ten that it has by default.
 
 ## Why it matters
 
-vLLM serves its page from the process that serves requests. When that is overloaded the page is slow, and the moment at
-which it matters most is the one at which it is lost: the server then looks down.
+vLLM gives its metrics from the process that serves requests. When that process is overloaded they come late. After ten
+seconds they are lost, and the server looks down.
 
 ## First look
 
@@ -25,35 +25,42 @@ which it matters most is the one at which it is lost: the server then looks down
 The network between exporter and server is slow, and the server is not.
 """
 
-from vllmwatch.catalog.recordings.stories.words import NODE, SERVER, of_server
+from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_server, target
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 from vllmwatch.spec.case import at, fires, messy, missing, quiet, steady, then
 
 _TOOK = "vllmwatch_target_scrape_duration_seconds"
-_WHO = {"node": NODE, "server": SERVER, "model_name": ""}
+_WHO = {"node": NODE, "server": SERVER, "model_name": MODEL}
 
 ALERT = Alert(
     name="TargetScrapeSlow",
     theme="watchers",
     subject=Subject.SERVER,
     severity=Severity.TICKET,
-    expression="max by (node, server) (vllmwatch_target_scrape_duration_seconds) > 5",
+    expression=(
+        "vllmwatch:server:info:now * on (node, server) group_left ()\n"
+        "max by (node, server) (vllmwatch_target_scrape_duration_seconds) > 5"
+    ),
     hold="10m",
     keep_firing="5m",
-    summary="The page of {{ $labels.server }} takes long",
-    description="The page of {{ $labels.server }} takes {{ $value | humanizeDuration }}.",
+    summary="The metrics page of {{ $labels.server }} ({{ $labels.model_name }}) is slow",
+    description="The metrics page of {{ $labels.server }} takes {{ $value | humanizeDuration }}.",
     board=Board.WATCHERS,
     causes=("VllmServerDown",),
     cases=(
         fires(
             "eight seconds for ten minutes",
+            target(steady(1, "35m")),
             of_server(_TOOK, then(steady(0.1, "5m"), steady(8, "30m"))),
             at("14m"),
             at("16m", _WHO),
         ),
-        quiet("four seconds", of_server(_TOOK, steady(4, "40m")), at("30m")),
+        quiet("four seconds", target(steady(1, "40m")), of_server(_TOOK, steady(4, "40m")), at("30m")),
         messy(
             "scraped twice; another server is quick; a page is missing now and then",
+            target(steady(1, "41m")),
+            target(steady(1, "41m"), job="again"),
+            target(steady(1, "41m"), server="box:8001"),
             of_server(_TOOK, then(steady(9, "20m"), missing("1m"), steady(9, "20m"))),
             of_server(_TOOK, steady(9, "41m"), job="again"),
             of_server(_TOOK, steady(0.01, "41m"), server="box:8001"),

@@ -22,6 +22,8 @@ _TIME = "10m"
 _B, _C = "box:8001", "box:8002"
 _RUNNING = "vllm:num_requests_running"
 _STUCK = "engine:requests_stuck:min2m"
+_STALLED = "engine:requests_stalled:min2m"
+_LAST_UP = "server:last_up_timestamp_seconds:last6h"
 _UP = "vllmwatch_target_up"
 
 
@@ -113,6 +115,46 @@ _STUCK_STORIES: tuple[Story, ...] = (
         ),
         nothing(_TIME, _STUCK),
     ),
+)
+
+_STALLED_STORY = Story(
+    "an engine that runs none stalls, unless it makes steps: one that is done with each request in one step does",
+    30,
+    (
+        *(
+            of_engine("vllm:num_requests_waiting", waiting, engine)
+            for engine, waiting in (
+                ("0", "7x40"),
+                ("1", "7x40"),
+                ("2", "7x17 0 7x22"),
+                ("3", "7x40"),
+                ("4", "_x18 7x22"),
+            )
+        ),
+        *_engine("0", running="0x40"),
+        # An embedding model under load, and a server that only reads prompts.
+        *_engine("1", running="0x40", step=9, prompt=300),
+        *_engine("2", running="0x40"),
+        *_engine("3", running="0x17 1 0x22"),
+        *_engine("4", running="0x40"),
+    ),
+    (expect(_TIME, _STALLED, engine_says(7)),),
+)
+
+_SEEN = Story(
+    "when a server was last up is what its exporter says, or what Prometheus saw, with the model of that time",
+    60,
+    (
+        target("1x90"),
+        of_server(_UP, "1x40 0x50"),
+        of_server("vllmwatch_target_last_success_timestamp_seconds", "0+60x40 2405x50"),
+        # The exporter began anew, or Prometheus scrapes by itself.
+        target("1x20 stale", _B, "older"),
+        target("_x20 1x20 stale", _B),
+        of_server(_UP, "1x40 0x50", _B),
+        of_server(_UP, "0x90", _C),
+    ),
+    (expect("1h20m", _LAST_UP, server_says(2405), server_says(2400, _B)),),
 )
 
 _RESTARTS = Story(
@@ -214,4 +256,4 @@ _SERVED = Story(
     ),
 )
 
-STORIES: tuple[Story, ...] = (*_STUCK_STORIES, _RESTARTS, _DRIFT, _UNUSED, _SERVED)
+STORIES: tuple[Story, ...] = (*_STUCK_STORIES, _STALLED_STORY, _SEEN, _RESTARTS, _DRIFT, _UNUSED, _SERVED)
