@@ -21,7 +21,6 @@ from vllmwatch.spec.setting import Setting
 from vllmwatch.spec.upstream import PARTS
 
 ROOT = Path(__file__).parents[3]
-SCRAPE = ("node", "server")
 METRICS = (*exporter.METRICS, *gpu.METRICS, *joined.METRICS)
 # Options of `vllm serve` and variables of its environment, as release 0.32 has them.
 _VLLM_OPTIONS = """
@@ -63,11 +62,11 @@ def _settings() -> Iterator[Setting]:
 
 def _labels_by_name() -> dict[str, frozenset[str]]:
     """Return the labels of each series that there is, those of recordings and of both kinds of pages."""
-    known = {metric.name: frozenset((*SCRAPE, *(label.name for label in metric.labels))) for metric in METRICS}
+    known = {metric.name: frozenset(("node", *(label.name for label in metric.labels))) for metric in METRICS}
     for group in RECORDINGS:
         known |= {each.name: frozenset(each.labels) for each in group.recordings}
     for metric in vllm.METRICS:
-        labels = frozenset((*SCRAPE, *metric.labels, "engine", "model_name", "le"))
+        labels = frozenset(("node", "server", *metric.labels, "engine", "model_name", "le"))
         known |= {f"{metric.name}{part}": labels for part in PARTS.get(metric.kind, ("",))}
     return known
 
