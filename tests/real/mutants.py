@@ -75,4 +75,4 @@ def _operators(expression: str) -> Iterator[re.Match[str]]:
 
 def as_rule(alert: Alert, mutant: Mutant) -> Alert:
     """Return an alert with a fault, to be rendered in its place."""
-    return replace(alert, expression=mutant.expression, hold=mutant.hold, threshold="")
+    return replace(alert, expression=mutant.expression, hold=mutant.hold, threshold="", own_severity=None)
