@@ -54,6 +54,14 @@ def test_a_target_that_was_never_up_is_not_missed() -> None:
     assert one.gone_samples() == []
 
 
+def test_one_that_a_file_of_targets_names_no_more_was_taken_out_on_purpose() -> None:
+    one = watches()
+    for watch in one.update([A, B], 0):
+        was_up(watch)
+    one.update([], 1)
+    assert [sample.target for sample in one.gone_samples()] == [A]
+
+
 def test_one_of_the_same_name_takes_the_place_and_the_facts() -> None:
     one = watches()
     (watch,) = one.update([A], 0)

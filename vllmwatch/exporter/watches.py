@@ -51,8 +51,9 @@ class Watches:
             # The same address under another name is the same server.
             and gone.target.url not in urls
             and now - gone.since < self._gone_seconds
-            # One that the configuration named and names no more was taken out on purpose, and is not missed.
-            and gone.target.origin is not Origin.STATIC
+            # One that the configuration or a file of targets named and names no more was taken out on purpose, as pods
+            # are that a deploy replaces. It is not missed; a process alone goes without a word.
+            and gone.target.origin is Origin.PROCESS
         }
         return list(self._watches.values())
 

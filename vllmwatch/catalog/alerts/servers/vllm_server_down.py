@@ -33,9 +33,10 @@ Users of this server get errors, or wait. Whatever else is known of it, queue, l
 
 ## When it lies
 
-It was stopped on purpose; the exporter cannot know. A network or a password between exporter and server that changed
-looks the same, and users may notice nothing. After an hour a server that is found by its process is forgotten, and the
-alert ends though nothing was mended. A load is known as such only of processes on the exporter's own host.
+It was stopped on purpose: the exporter cannot know. A server that is taken out of `targets` or of a file of targets is
+not told of. A network or a password between exporter and server that changed looks the same, and users may notice
+nothing. After an hour a server that is found by its process is forgotten, and the alert ends though nothing was mended.
+That a server loads is known only of processes on the exporter's own host.
 """
 
 from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_server, target

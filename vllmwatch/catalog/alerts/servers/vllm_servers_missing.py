@@ -26,7 +26,7 @@ While no server is known, every other alert about the servers of this host is si
 
 ## When it lies
 
-The host was emptied on purpose.
+The host was emptied on purpose, or its file of targets was, as for a night in which nothing is to run.
 """
 
 from vllmwatch.catalog.recordings.stories.words import NODE, of_server, series
