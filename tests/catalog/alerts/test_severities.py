@@ -23,7 +23,7 @@ def test_long_answers_wake_nobody_who_has_not_asked_for_it() -> None:
 
 
 def test_a_page_about_a_whole_model_is_not_muted_by_one_server_that_is_down() -> None:
-    """Whoever took a server out and silenced it must hear that the others are too slow: what is silenced still mutes."""
+    """What is silenced still mutes: whoever took a server out must hear that the others are too slow."""
     pages = [alert for alert in ALERTS if alert.subject is Subject.MODEL and alert.severity is Severity.PAGE]
     assert {alert.name for alert in pages} >= {"AvailabilityBudgetBurning", "TimeToFirstTokenBudgetBurning"}
     lasting = {"VllmServerDown", "VllmEngineStuck", "GpuLost", "GpuXidCritical"}
