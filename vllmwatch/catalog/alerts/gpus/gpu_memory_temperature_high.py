@@ -7,7 +7,7 @@ own limit, or 95 °C where it tells none.
 
 ## Why it matters
 
-Decoding lives on the bandwidth of memory, so answers slow down, and errors of memory get likelier with heat. The
+Decoding lives on the bandwidth of memory, so answers slow down, and heat makes errors of memory more frequent. The
 temperature of the core does not show it.
 
 ## First look

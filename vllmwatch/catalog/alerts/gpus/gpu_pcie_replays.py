@@ -2,8 +2,8 @@
 
 ## What it means
 
-For half an hour packets were sent again more than twice a minute on each lane. A sound link does so hardly ever;
-NVIDIA's own health check speaks up at half as much on PCIe 4, and at as much on PCIe 5.
+For half an hour packets were sent again more than twice a minute on each lane. A sound link almost never does;
+NVIDIA's own health check warns from half as much on PCIe 4, and from as much on PCIe 5.
 
 ## Why it matters
 

@@ -22,7 +22,7 @@ Neither utilization nor the latency of one GPU shows it: the others look busy wh
 
 1. A limit was set on it alone: `nvidia-smi -i UUID -rgc` takes locked clocks back, `-pl WATTS` sets the power.
 2. Heat or the power brake: `GpuThermalThrottle` and `GpuPowerBrake` say what to do.
-3. Fewer lanes: reseat the card or choose a slot like the others; behind NVLink it may be borne.
+3. Fewer lanes: reseat the card or choose a slot like the others; with NVLink between the GPUs it may do little harm.
 4. Nothing of these: run the server on other GPUs, and have the card looked at.
 
 ## When it lies

@@ -19,7 +19,7 @@ somebody wait. It is the plainest sign that a model has too few servers for this
 ## What to do
 
 1. Start another server of the model, or let the autoscaler do so; look at why it did not.
-2. None is to be had: bound the queues (`--max-num-queued-reqs`), or move batch work to another hour.
+2. No GPU is free for one: bound the queues (`--max-num-queued-reqs`), or move batch work to another hour.
 3. Servers run fewer than they could (`vllmwatch:server:kv_cache_usage_ratio:max` is low): raise `--max-num-seqs`.
 
 ## When it lies

@@ -35,8 +35,8 @@ Users of this server get errors, or wait. Whatever else is known of it, queue, l
 
 It was stopped on purpose: the exporter cannot know. A server that is taken out of `targets` or of a file of targets is
 not told of. A network or a password between exporter and server that changed looks the same, and users may notice
-nothing. After an hour a server that is found by its process is forgotten, and the alert ends though nothing was mended.
-That a server loads is known only of processes on the exporter's own host.
+nothing. After an hour (`target_gone_seconds`) a server that was found by its process is forgotten, and the alert ends
+though nothing was mended. That a server loads is known only of processes on the exporter's own host.
 """
 
 from vllmwatch.catalog.recordings.stories.words import MODEL, NODE, SERVER, of_server, target

@@ -6,7 +6,7 @@ At least five moves to or from a tier (host memory, a disk, an object store) fai
 
 ## Why it matters
 
-What cannot be read back is reckoned again from the prompt: the share of tokens from a cache falls, and time to first
+What cannot be read back is computed again from the prompt: the share of tokens from a cache falls, and time to first
 token grows.
 
 ## First look

@@ -18,7 +18,7 @@ Disaggregation then costs more than it saves.
 
 ## What to do
 
-1. A prefill server began anew: restart the decode servers if they do not shake hands again by themselves.
+1. A prefill server began anew: restart the decode servers if they do not connect again by themselves.
 2. A port of the side channel (`VLLM_NIXL_SIDE_CHANNEL_PORT`) is closed: open it between the servers.
 3. Transfers time out under load: fewer requests for each prefill server.
 

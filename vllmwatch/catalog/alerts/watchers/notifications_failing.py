@@ -2,7 +2,8 @@
 
 ## What it means
 
-More than one in a hundred messages of one integration failed for ten minutes: wrong secrets, a limit, no way out.
+More than one in a hundred messages of one integration failed for ten minutes: wrong secrets, a limit of the receiver,
+no route to it.
 
 ## Why it matters
 
@@ -17,7 +18,7 @@ Pages do not arrive.
 
 1. 401, 403: the file with the secret. Is it mounted, and without a line break too many?
 2. 429: a limit of the other side; fewer messages (`repeat_interval`), or another receiver beside it.
-3. Time-outs: the way out of the host, a proxy.
+3. Time-outs: the network from this host to the receiver, or a proxy between them.
 
 ## When it lies
 

@@ -19,8 +19,8 @@ Mend the section, or start Alertmanager, and try it with `vllmwatch alerts test`
 
 ## When it lies
 
-It cannot be told by the way that is broken: look for it on the board, or on Prometheus' page. It needs Prometheus' own
-page (`/metrics`) among its targets.
+Prometheus cannot send this alert either: see it on the board, on Prometheus' page, or by the silence of `Watchdog`. It
+needs Prometheus' own page (`/metrics`) among its targets.
 """
 
 from vllmwatch.catalog.recordings.stories.words import series

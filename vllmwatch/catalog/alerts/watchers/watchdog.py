@@ -7,13 +7,14 @@ It fires as long as Prometheus evaluates rules and Alertmanager takes alerts. It
 
 ## Why it matters
 
-When Prometheus, Alertmanager or the way out is dead, no other alert can say so. Whoever misses this one does.
+When Prometheus, Alertmanager or the network is dead, no other alert can say so. The receiver that no longer gets this
+one notices.
 
 ## First look
 
 - `vllmwatch alerts`: is it on?
 - `curl -s localhost:9090/-/ready` and `curl -s localhost:9093/-/ready`.
-- The logs of Prometheus and Alertmanager, and whether the host has a way out.
+- The logs of Prometheus and Alertmanager, and whether this host reaches the receiver.
 
 ## What to do
 
