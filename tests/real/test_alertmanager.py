@@ -132,3 +132,42 @@ def test_a_message_names_what_a_person_needs(alertmanager_program: Path, tmp_pat
         assert text.count(part) == 2, part
     assert "GPU:" not in text
     assert "Engine:" not in text
+
+
+def test_a_title_names_what_still_fires_and_the_text_tells_what_is_over_last(
+    alertmanager_program: Path, tmp_path: Path
+) -> None:
+    """Engine 0 is well again and sorts first; nobody is to look at it for the fault of engine 1."""
+    written(tmp_path, Routing())
+
+    def alert(engine: str, status: str) -> dict[str, object]:
+        return {
+            "status": status,
+            "labels": {"alertname": "VllmEngineStuck", "engine": engine, "instance": "box:8000"},
+            "annotations": {"summary": f"Engine {engine} is stuck", "dashboard_url": f"B{engine}"},
+            "startsAt": "2026-11-30T03:00:00Z",
+            "endsAt": "2026-11-30T03:07:00Z" if status == "resolved" else "0001-01-01T00:00:00Z",
+        }
+
+    def rendered(name: str, status: str, *alerts: dict[str, object]) -> str:
+        data = tmp_path / "data.json"
+        data.write_text(json.dumps({"receiver": "page", "status": status, "alerts": alerts}))
+        return amtool(
+            alertmanager_program,
+            "template",
+            "render",
+            f"--template.glob={tmp_path / TEMPLATE_FILE}",
+            f'--template.text={{{{ template "{name}" . }}}}',
+            f"--template.data={data}",
+        ).strip()
+
+    both = alert("0", "resolved"), alert("1", "firing")
+    assert rendered("vllmwatch.title", "firing", *both) == "[FIRING 1] Engine 1 is stuck"
+    assert rendered("vllmwatch.board", "firing", *both) == "B1"
+    text = rendered("vllmwatch.text", "firing", *both)
+    assert text.index("Engine 1 is stuck") < text.index("Over: Engine 0 is stuck")
+    assert text.count("Until: 2026-11-30 03:07:00 UTC") == 1
+    assert text.count("Server: box:8000") == 2
+    over = alert("0", "resolved"), alert("1", "resolved")
+    assert rendered("vllmwatch.title", "resolved", *over) == "[RESOLVED] Engine 0 is stuck and 1 more"
+    assert rendered("vllmwatch.board", "resolved", *over) == "B0"

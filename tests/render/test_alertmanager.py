@@ -1,5 +1,6 @@
 """The configuration of Alertmanager as data: routes, times, and what mutes what."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -8,8 +9,10 @@ import yaml
 
 from vllmwatch.catalog.alerts import ALERTS
 from vllmwatch.catalog.receivers import RECEIVER_KINDS
-from vllmwatch.render.alertmanager import Routing, inhibitions, render_alertmanager
-from vllmwatch.spec.alert import Alert
+from vllmwatch.render.alert_rules import AlertSettings
+from vllmwatch.render.alertmanager import Routing, render_alertmanager
+from vllmwatch.render.inhibitions import inhibitions
+from vllmwatch.spec.alert import Alert, Severity
 from vllmwatch.spec.receiver import QuietHours, Receiver, Team
 
 BY_NAME = {alert.name: alert for alert in ALERTS}
@@ -22,21 +25,62 @@ def rendered(routing: Routing) -> dict[str, Any]:
     return data
 
 
+def pairs(rules: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield each cause with each of its effects and the inhibition that says so."""
+    for rule in rules:
+        cause = rule["source_matchers"][0].removeprefix('alertname="').removesuffix('"')
+        for effect in rule["target_matchers"][0].removeprefix('alertname=~"').removesuffix('"').split("|"):
+            yield cause, effect, rule
+
+
 def test_every_cause_mutes_its_effects_about_the_same_thing_and_nothing_else() -> None:
-    found = {
-        (rule["source_matchers"][0], effect): rule
-        for rule in inhibitions(ALERTS)
-        for effect in rule["target_matchers"][0].removeprefix('alertname=~"').removesuffix('"').split("|")
-    }
-    wanted = {(f'alertname="{cause}"', alert.name) for alert in ALERTS for cause in alert.causes}
-    assert found.keys() == wanted
-    for (source, effect), rule in found.items():
-        cause = source.removeprefix('alertname="').removesuffix('"')
+    found = {(cause, effect): rule for cause, effect, rule in pairs(inhibitions(ALERTS))}
+    assert found.keys() == {(cause, alert.name) for alert in ALERTS for cause in alert.causes}
+    for (cause, effect), rule in found.items():
         assert set(rule["equal"]) == set(BY_NAME[cause].labels) & set(BY_NAME[effect].labels)
         # A label that both lack counts as equal: each that is compared must be there on both sides.
-        filled = [f'{label}=~".+"' for label in rule["equal"]]
-        assert rule["source_matchers"][1:] == rule["target_matchers"][1:] == filled
+        filled = {f'{label}=~".+"' for label in rule["equal"]}
         assert filled
+        assert filled <= set(rule["source_matchers"])
+        assert filled <= set(rule["target_matchers"])
+
+
+def test_no_page_is_muted_by_what_wakes_nobody() -> None:
+    """Whoever has VllmServerDown as a ticket, or tells nobody of it, is still woken by what follows from it."""
+    wanted = {"page": [], "ticket": ['severity!="page"'], "none": None}
+    for severity, added in wanted.items():
+        settings = AlertSettings(severities={"VllmServerDown": Severity(severity)})
+        rules = [rule for cause, _, rule in pairs(inhibitions(ALERTS, settings)) if cause == "VllmServerDown"]
+        assert bool(rules) == (added is not None)
+        for rule in rules:
+            assert f'severity="{severity}"' in rule["source_matchers"]
+            assert [each for each in rule["target_matchers"] if each.startswith("severity")] == added
+    # As the catalogue has it: no ticket mutes a page.
+    for cause, _, rule in pairs(inhibitions(ALERTS)):
+        if BY_NAME[cause].severity is Severity.TICKET:
+            assert {'severity="ticket"'} <= set(rule["source_matchers"])
+            assert 'severity!="page"' in rule["target_matchers"]
+
+
+def test_servers_that_prometheus_scrapes_itself_are_told_apart_by_the_labels_of_a_scrape() -> None:
+    routing = Routing((HOOK,), Team("", ("hook",), ()))
+    data: dict[str, Any] = yaml.safe_load(render_alertmanager(routing, ALERTS, direct=True))
+    assert {"job", "instance", "model_name"} <= set(data["route"]["group_by"])
+    found = {(cause, effect): rule["equal"] for cause, effect, rule in pairs(data["inhibit_rules"])}
+    assert found["VllmServerDown", "VllmEngineStuck"] == ["job", "instance", "model_name"]
+    assert found["VllmServerDown", "RequestLatencyP99High"] == ["model_name"]
+    # Alerts about GPUs keep their labels, and know no server of such a scrape: by the model alone, a lost GPU would
+    # mute each server of it.
+    assert found["GpuLost", "GpuNvlinkErrors"] == ["node", "uuid"]
+    assert ("GpuLost", "VllmServerDown") not in found
+
+
+def test_the_heartbeat_is_due_again_at_each_look() -> None:
+    """With both times the same, each second beat is left out as too early."""
+    data = rendered(Routing((HOOK,), Team("", ("hook",), ()), heartbeat="hook"))
+    beat = data["route"]["routes"][0]
+    assert beat["receiver"] == "heartbeat"
+    assert (beat["group_interval"], beat["repeat_interval"]) == ("1m", "50s")
 
 
 def test_a_cause_that_shares_nothing_is_refused() -> None:

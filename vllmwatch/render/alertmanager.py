@@ -6,6 +6,9 @@ from typing import Any
 
 from vllmwatch.catalog.alert_names import TEST_ALERT
 from vllmwatch.render import mark
+from vllmwatch.render.alert_rules import AlertSettings
+from vllmwatch.render.direct import labels_as_direct
+from vllmwatch.render.inhibitions import inhibitions
 from vllmwatch.render.rules import dump
 from vllmwatch.spec.alert import Alert, Severity
 from vllmwatch.spec.receiver import QuietHours, Receiver, Team
@@ -14,13 +17,18 @@ TEMPLATE_FILE = "vllmwatch.tmpl"
 WATCHDOG = "Watchdog"
 # One fault is one page: what happens to a server, or to a GPU, comes together, whatever the alerts are called.
 GROUP_BY = ("node", "server", "model_name", "uuid")
+GROUP_BY_DIRECT = (*GROUP_BY, *labels_as_direct("servers", ("node", "server")))
 _NOBODY, _HEARTBEAT, _QUIET = "nobody", "heartbeat", "quiet-hours"
 _TITLE = '{{ template "vllmwatch.title" . }}'
 _TEXT = '{{ template "vllmwatch.text" . }}'
 # What of a message our templates make, by Alertmanager's section; the others send the whole as JSON.
 _MESSAGES: Mapping[str, Mapping[str, Any]] = {
     "slack_configs": {"title": _TITLE, "text": _TEXT, "title_link": '{{ template "vllmwatch.board" . }}'},
-    "pagerduty_configs": {"description": _TITLE, "details": {"what": _TEXT}},
+    "pagerduty_configs": {
+        "description": _TITLE,
+        "details": {"what": _TEXT},
+        "severity": '{{ if eq .CommonLabels.severity "page" }}critical{{ else }}warning{{ end }}',
+    },
     "email_configs": {
         "headers": {"Subject": _TITLE},
         "text": _TEXT,
@@ -29,7 +37,12 @@ _MESSAGES: Mapping[str, Mapping[str, Any]] = {
     "msteamsv2_configs": {"title": _TITLE, "text": _TEXT},
     "discord_configs": {"title": _TITLE, "message": _TEXT},
     "telegram_configs": {"message": f"{_TITLE}\n{_TEXT}", "parse_mode": ""},
-    "pushover_configs": {"title": _TITLE, "message": _TEXT},
+    # Alertmanager's own priority is that which rings until somebody answers, for tickets too.
+    "pushover_configs": {
+        "title": _TITLE,
+        "message": _TEXT,
+        "priority": '{{ if and (eq .Status "firing") (eq .CommonLabels.severity "page") }}2{{ else }}0{{ end }}',
+    },
 }
 
 
@@ -52,39 +65,22 @@ class Routing:
         return not self.default.pages
 
 
-def render_alertmanager(routing: Routing, alerts: Sequence[Alert]) -> str:
-    """Return alertmanager.yml; raises ValueError where a team names a receiver that there is not."""
+def render_alertmanager(
+    routing: Routing, alerts: Sequence[Alert], settings: AlertSettings | None = None, *, direct: bool = False
+) -> str:
+    """Return alertmanager.yml; raises ValueError where a team names a receiver that there is not.
+
+    `direct` says that servers have the labels of a scrape.
+    """
     _require_known(routing)
-    data: dict[str, Any] = {"route": _route(routing)}
+    data: dict[str, Any] = {"route": _route(routing) | {"group_by": list(GROUP_BY_DIRECT if direct else GROUP_BY)}}
     if routing.quiet_hours is not None:
         data["time_intervals"] = [_quiet(routing.quiet_hours)]
     data["receivers"] = list(_receivers(routing))
-    data["inhibit_rules"] = list(inhibitions(alerts))
+    data["inhibit_rules"] = list(inhibitions(alerts, settings, direct=direct))
     data["templates"] = [TEMPLATE_FILE]
     loud = "# NOBODY IS TOLD: no receiver is configured (settings `receivers` and `page_to`).\n"
     return mark.comment((loud if routing.tells_nobody else "") + dump(data))
-
-
-def inhibitions(alerts: Sequence[Alert]) -> Iterator[dict[str, Any]]:
-    """Yield what mutes what: each cause mutes its effects about the same thing.
-
-    A label that both sides lack counts as equal, so each label that is compared must not be empty on either side.
-    """
-    by_name = {alert.name: alert for alert in alerts}
-    effects: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for alert in alerts:
-        for cause in alert.causes:
-            shared = tuple(label for label in by_name[cause].labels if label in alert.labels)
-            if not shared:
-                raise ValueError(f"{cause} and {alert.name} share no label: one would mute the other everywhere")
-            effects.setdefault((cause, shared), []).append(alert.name)
-    for (cause, shared), muted in sorted(effects.items()):
-        filled = [f'{label}=~".+"' for label in shared]
-        yield {
-            "source_matchers": [f'alertname="{cause}"', *filled],
-            "target_matchers": [f'alertname=~"{"|".join(sorted(muted))}"', *filled],
-            "equal": list(shared),
-        }
 
 
 def _route(routing: Routing) -> dict[str, Any]:
@@ -95,7 +91,8 @@ def _route(routing: Routing) -> dict[str, Any]:
             "group_by": ["alertname"],
             "group_wait": "0s",
             "group_interval": "1m",
-            "repeat_interval": "1m",
+            # A beat a minute: after a whole one, the last beat would be too young by the moment that it took to send.
+            "repeat_interval": "50s",
         }
     ]
     for receiver in routing.receivers:
@@ -106,7 +103,7 @@ def _route(routing: Routing) -> dict[str, Any]:
     routes += _team_routes(routing.default, [], routing)
     return {
         "receiver": _NOBODY,
-        "group_by": list(GROUP_BY),
+        "group_by": [],
         "group_wait": "30s",
         "group_interval": "5m",
         "repeat_interval": "4h",

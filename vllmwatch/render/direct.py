@@ -5,11 +5,13 @@ exporter knows is absent: which GPU carries which engine, and with it energy and
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from vllmwatch.catalog.exporter import TARGET_INFO, TARGET_UP
 from vllmwatch.render import mark
 from vllmwatch.render.rules import Text, dump
+from vllmwatch.spec.promql import is_like
 
 OF_GPUS = frozenset({"energy", "cost", "utilization", "stragglers", "gpus"})
 """The themes of recordings that are about GPUs, which keep the labels that they have."""
@@ -45,14 +47,20 @@ def rule_as_direct(rule: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
+def labels_as_direct(theme: str, labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels that alerts of a theme have in place of ours."""
+    return tuple(label if theme in ALERTS_OF_OTHERS else _LABELS.get(label, label) for label in labels)
+
+
 def render_direct_rules(jobs: str) -> str:
     """Return the rule file that says in our series what Prometheus knows of targets; `jobs` is a pattern of jobs."""
     who = "job, instance"
+    of_jobs = is_like("job", jobs)
     rules = [
-        {"record": TARGET_UP.name, "expr": Text(f'max by ({who}) (up{{job=~"{jobs}"}})')},
+        {"record": TARGET_UP.name, "expr": Text(f"max by ({who}) (up{{{of_jobs}}})")},
         {
             "record": TARGET_INFO.name,
-            "expr": Text(f'group by ({who}, model_name) (vllm:num_requests_running{{job=~"{jobs}"}})'),
+            "expr": Text(f"group by ({who}, model_name) (vllm:num_requests_running{{{of_jobs}}})"),
             "labels": {"role": "server"},
         },
     ]

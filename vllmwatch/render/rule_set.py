@@ -29,7 +29,8 @@ class Sources:
 def rule_set(settings: AlertSettings, routing: Routing, sources: Sources) -> dict[str, str]:
     """Return the text of each file by its path: rules/*.yml, alertmanager.yml and the template beside it."""
     rules = {f"rules/{name}": text for name, text in rule_files(settings, sources).items()}
-    return rules | {ALERTMANAGER_FILE: render_alertmanager(routing, ALERTS), TEMPLATE_FILE: render_alert_template()}
+    told = render_alertmanager(routing, ALERTS, settings, direct=sources.direct_jobs is not None)
+    return rules | {ALERTMANAGER_FILE: told, TEMPLATE_FILE: render_alert_template()}
 
 
 def rule_files(settings: AlertSettings, sources: Sources) -> dict[str, str]:

@@ -43,6 +43,11 @@ def is_text(label: str, text: str) -> str:
     return f'{label}="{_quoted(text)}"'
 
 
+def is_like(label: str, pattern: str) -> str:
+    """Return a matcher of the series whose label is as a pattern of RE2 says."""
+    return f'{label}=~"{_quoted(pattern)}"'
+
+
 def is_one_of(label: str, texts: Iterable[str]) -> str:
     """Return a matcher of the series whose label is one of some texts."""
     return f'{label}=~"{_patterns(texts)}"'
