@@ -1,6 +1,7 @@
 """Requests to a real vLLM server: streamed and whole, aborted and wrong, all bounded in number and time."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import requests
@@ -28,15 +29,21 @@ class Load:
         body = {"messages": messages, "max_tokens": max_tokens, "ignore_eos": True, "stream": stream}
         return self._post("/v1/chat/completions", body)
 
-    def abort(self, *, max_tokens: int = 1500, after_chunks: int = 3) -> None:
-        """Start a stream and close the connection after a few chunks."""
+    def abort(self, *, max_tokens: int = 1500, after_chunks: int = 3, count: int = 1) -> None:
+        """Start streams, one after the other, and close all connections after a few chunks of each."""
         body = {"model": MODEL_NAME, "prompt": "x", "max_tokens": max_tokens, "ignore_eos": True, "stream": True}
-        with requests.post(
-            f"{self.url}/v1/completions", json=body, headers=dict(self.headers), stream=True, timeout=REQUEST_SECONDS
-        ) as answer:
-            chunks = (line for line in answer.iter_lines() if line)
-            for _ in range(after_chunks):
-                next(chunks)
+        with ExitStack() as streams:
+            for _ in range(count):
+                answer = requests.post(
+                    f"{self.url}/v1/completions",
+                    json=body,
+                    headers=dict(self.headers),
+                    stream=True,
+                    timeout=REQUEST_SECONDS,
+                )
+                chunks = (line for line in streams.enter_context(answer).iter_lines() if line)
+                for _ in range(after_chunks):
+                    next(chunks)
 
     def wrong_model(self) -> int:
         """Ask for a model that is not served; returns the HTTP status (404)."""
