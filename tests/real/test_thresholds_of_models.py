@@ -17,6 +17,7 @@ from vllmwatch.render.alert_rules import AlertSettings
 from vllmwatch.render.promtool import leaned_on, render_stories
 from vllmwatch.render.rule_set import Sources, rule_files
 from vllmwatch.render.rules import render_rules
+from vllmwatch.spec.alert import Severity
 from vllmwatch.spec.case import Case, Kind, at
 from vllmwatch.spec.threshold import Thresholds
 from vllmwatch.stack.prometheus import Prometheus
@@ -54,12 +55,13 @@ def test_each_model_is_counted_at_its_own_edge(prometheus_program: Prometheus, t
 
 def test_a_loose_objective_still_wakes_somebody(prometheus_program: Prometheus, tmp_path: Path) -> None:
     thresholds = Thresholds(DEFAULTS.everywhere, {"loose": {REQUEST_OBJECTIVE.key: 0.8}})
+    name = request_latency_budget_burning.ALERT.name
+    settings = AlertSettings(thresholds=thresholds, severities={name: Severity.PAGE})
     alert = replace(
         request_latency_budget_burning.ALERT, cases=(LOOSE, *request_latency_budget_burning.ALERT.cases[-2:])
     )
-    files = rule_files(AlertSettings(thresholds=thresholds), Sources())
-    files = {f"rules/{name}": text for name, text in files.items()}
-    cases = render_alert_cases("latency", [alert], recordings(thresholds), AlertSettings(thresholds=thresholds))
+    files = {f"rules/{name}": text for name, text in rule_files(settings, Sources()).items()}
+    cases = render_alert_cases("latency", [alert], recordings(thresholds), settings)
     played(prometheus_program, tmp_path, files | {"tests/alerts_latency.yml": cases})
 
 

@@ -69,14 +69,17 @@ def _rules(alert: Alert, settings: AlertSettings) -> Iterator[dict[str, Any]]:
 def _expressions(alert: Alert, settings: AlertSettings) -> Iterator[tuple[Severity, str]]:
     """Yield the expression for all models, or for those without a threshold of their own, and then the others'."""
     thresholds = settings.thresholds
-    own = thresholds.own_of(alert.threshold or alert.counted_at) if alert.per_model else {}
+    keys = [key for key in (alert.threshold, alert.counted_at) if key] if alert.per_model else []
+    own = thresholds.apart(keys)
     others = is_none_of("model_name", own) if own else ""
     everywhere = _number(thresholds.everywhere[alert.threshold]) if alert.threshold else ""
     yield severity_of(alert, settings), alert.expression_for(everywhere, others)
     severity = severity_of(alert, settings, own_threshold=True)
     if alert.threshold:
-        for model, value in own.items():
-            yield severity, alert.expression_for(_number(value), is_text("model_name", model))
+        for model in own:
+            value = thresholds.models[model].get(alert.threshold)
+            number = everywhere if value is None else _number(value)
+            yield severity, alert.expression_for(number, is_text("model_name", model))
     elif own:
         yield severity, alert.expression_for("", is_one_of("model_name", own))
 

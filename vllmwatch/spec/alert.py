@@ -66,8 +66,8 @@ class Alert:
     long the expression must hold, `keep_firing` how long the alert stays after it. `summary` (one line, names the
     model, the server or the GPU) and `description` (what is measured, its value) are templates of Prometheus.
     `causes` are alerts that mute this one while they fire about the same thing. `own_severity` holds for models that
-    have a threshold of their own, since that tells more than one for all; where recordings count at the threshold and
-    the expression has none, `counted_at` names its setting.
+    have a threshold of their own, since that tells more than one for all; `counted_at` names the setting that the
+    recordings beneath count at, which is such a threshold too.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """A threshold: the value past which an alert speaks, a setting for all models and, where it makes sense, for each."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from vllmwatch.spec.unit import RATIO, Unit
@@ -48,6 +48,10 @@ class Thresholds:
 
     everywhere: Mapping[str, float]
     models: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def apart(self, keys: Collection[str]) -> list[str]:
+        """Return the models that have a value of their own for any of the keys, in the order of their names."""
+        return sorted(model for model, values in self.models.items() if any(key in values for key in keys))
 
     def own_of(self, key: str) -> dict[str, float]:
         """Return the models that have a value of their own for a key, in the order of their names."""

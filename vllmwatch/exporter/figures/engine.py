@@ -74,6 +74,7 @@ def engine_figures(view: EngineView, kv_cache_size: KvCacheSize | None, peaks: M
         figures["kv_cache_headroom_tokens:now"] = {kv_cache_size.basis: kv_cache_size.tokens * (1 - usage)}
     _put_utilization(figures, view, peaks)
     put(figures, "requests_stuck:min2m", _stuck_requests(view))
+    put(figures, "requests_stalled:min2m", _stalled_requests(view))
     return figures
 
 
@@ -164,6 +165,20 @@ def _stuck_requests(view: EngineView) -> float | None:
         return None
     if view.window(layout.KV_USAGE, _STUCK_SECONDS).changes() != 0 or view.now(layout.AWAKE, "awake") == 0:
         return None
+    return None if _lives(view) else running
+
+
+def _stalled_requests(view: EngineView) -> float | None:
+    """Return the requests that wait while an engine runs none and shows no sign of life, else None."""
+    waiting = view.window(layout.WAITING, _STUCK_SECONDS).least()
+    before = view.now(layout.WAITING, ago_seconds=_STUCK_SECONDS)
+    if not waiting or not before or view.window(layout.RUNNING, _STUCK_SECONDS).most() != 0:
+        return None
+    return None if _lives(view) else waiting
+
+
+def _lives(view: EngineView) -> bool:
+    """Whether an engine made a step, took a prompt or ended a request; what an old vLLM lacks tells nothing."""
     signs = [view.increase(layout.STEPS, _STUCK_SECONDS), view.increase(layout.PROMPT_TOKENS, _STUCK_SECONDS)]
     signs += [view.increase(layout.FINISHED, _STUCK_SECONDS, *extra) for extra in view.extras(layout.FINISHED)]
-    return None if any(sign is not None and sign > 0 for sign in signs) else running
+    return any(sign is not None and sign > 0 for sign in signs)

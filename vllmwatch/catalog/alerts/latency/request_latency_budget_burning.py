@@ -11,8 +11,9 @@ and the last half hour 6 times as fast (more than 30 %, at least 50 of them).
 
 Most users of the model notice. At this speed the budget of a month is gone in two days, or in five. Few slow requests,
 or many for a few minutes, do not matter: that is what the budget is for. It is a page for a model that has a
-`request_latency_objective_ratio` of its own under `models`, and a ticket for the others: long answers take more than
-2 s when all is well. For pages in any case set `severities: {RequestLatencyBudgetBurning: page}`.
+`request_latency_objective_ratio` or a `request_latency_p99_seconds` of its own under `models`, and a ticket for the
+others: long answers take more than 2 s when all is well. For pages in any case set
+`severities: {RequestLatencyBudgetBurning: page}`.
 
 ## First look
 
@@ -39,7 +40,7 @@ is not counted, and servers whose histogram lacks the edge are left out (`Latenc
 from vllmwatch.catalog.alerts.latency._budget_cases import cases_of_burning
 from vllmwatch.catalog.error_budget import burning
 from vllmwatch.catalog.latencies import REQUEST
-from vllmwatch.catalog.thresholds import REQUEST_OBJECTIVE
+from vllmwatch.catalog.thresholds import REQUEST_LATENCY, REQUEST_OBJECTIVE
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 
 ALERT = Alert(
@@ -50,6 +51,7 @@ ALERT = Alert(
     severity=Severity.TICKET,
     own_severity=Severity.PAGE,
     threshold=REQUEST_OBJECTIVE.key,
+    counted_at=REQUEST_LATENCY.key,
     expression=burning(
         "vllmwatch:model:request_latency_slow:ratio_increase",
         "vllmwatch:model:request_latency_slow:increase",
