@@ -52,6 +52,37 @@ def test_all_settings_of_alerts_are_taken(tmp_path: Path) -> None:
     assert (config.heartbeat_to, config.quiet_hours) == ("chat", QuietHours("22:00", "07:00", "Europe/Berlin"))
 
 
+def test_thresholds_of_models_in_seconds_are_durations_too(tmp_path: Path) -> None:
+    config = load("models: {m: {request_latency_p99_seconds: 10s, queue_time_p90_seconds: 500ms}}", tmp_path)
+    assert config.models == {"m": {"request_latency_p99_seconds": 10, "queue_time_p90_seconds": 0.5}}
+
+
+def test_a_threshold_may_be_at_an_edge_that_servers_have_beside_the_usual_ones(tmp_path: Path) -> None:
+    text = "models:\n  m:\n    request_latency_p99_seconds: 3\n    time_to_first_token_p99_seconds: 2\n"
+    edges = "request_latency_edges: [3, 4.5]\ntime_to_first_token_edges: [2]\nqueue_time_p90_seconds: 4.5\n"
+    config = load(text + edges, tmp_path)
+    assert list(config.request_latency_edges) == [3, 4.5]
+    assert load("request_latency_p99_seconds: 3", tmp_path, VLLMWATCH_REQUEST_LATENCY_EDGES="4.5,3").models == {}
+    # Those of one histogram are not those of another.
+    said = fault(text + edges.replace("time_to_first_token_edges: [2]\n", ""), tmp_path)
+    assert said == (
+        "DIR/vllmwatch.yml:4: models: m: time_to_first_token_p99_seconds: 2 is no bucket edge, and is never guessed "
+        "at; the nearest are 1 and 2.5 (others: time_to_first_token_edges)"
+    )
+
+
+@pytest.mark.parametrize("edges", ["[3, 3]", "[0]", "[.nan]", "[soon]", "3", "[true]"])
+def test_edges_are_numbers_each_once(edges: str, tmp_path: Path) -> None:
+    assert "request_latency_edges: a list of numbers above 0 is asked for" in fault(
+        f"request_latency_edges: {edges}", tmp_path
+    )
+
+
+def test_a_pattern_of_jobs_may_have_what_re2_has_beyond_python(tmp_path: Path) -> None:
+    for pattern in (r"vllm-\pL+", r"(?P<of>a|b)\(\?=x", r"vllm\d+"):
+        assert load(f"direct_jobs: '{pattern}'", tmp_path).direct_jobs == pattern
+
+
 def test_a_variable_holds_json(tmp_path: Path) -> None:
     models = '{"org/m": {"request_latency_p99_seconds": 10}}'
     assert load("", tmp_path, VLLMWATCH_MODELS=models).models == {"org/m": {"request_latency_p99_seconds": 10}}
@@ -89,18 +120,67 @@ def test_a_variable_holds_json(tmp_path: Path) -> None:
         ("receivers: [{name: a, kind: fax}]", "receivers[0]: kind: one of slack, pagerduty, email, msteams, discord,"),
         ("receivers: [{name: a, kind: slack}]", "receivers[0]: the key api_url_file is missing"),
         (
-            "receivers: [{name: a, kind: slack, api_url: https://hooks.example/secret}]",
+            "receivers: [{name: a, kind: slack, api_url: https://hooks.example/hidden}]",
             "receivers[0]: unknown key 'api_url'; did you mean 'api_url_file'?",
         ),
         ("receivers: [{name: a, kind: webhook}]", "receivers[0]: one of the keys url and url_file is asked for"),
         (
-            "receivers: [https://hooks.example/secret]",
+            "receivers: [https://hooks.example/hidden]",
             "a mapping with the keys name and kind is asked for, not that text",
         ),
         (
             "receivers: [{name: a, kind: telegram, bot_token_file: x, chat_id: me}]",
-            "chat_id: a whole number is asked for",
+            "chat_id: a whole number (64 bits, not 0) is asked for, not 'me'",
         ),
+        (
+            "receivers: [{name: a, kind: telegram, bot_token_file: x, chat_id: 0}]",
+            "(64 bits, not 0) is asked for, not 0",
+        ),
+        (
+            f"receivers: [{{name: a, kind: telegram, bot_token_file: x, chat_id: {2**63}}}]",
+            "chat_id: a whole number (64",
+        ),
+        ("receivers: [{name: a, kind: teams}]", "is asked for, not 'teams'; did you mean 'msteams'?"),
+        ("receivers: [{name: a, kind: 'https://u:hidden@x'}]", "webhook is asked for, not that text"),
+        (
+            "receivers: [{name: a, kind: slack, api_url_file: 'https://hooks.example/hidden'}]",
+            "api_url_file: the path of a file with a secret is asked for, not that text",
+        ),
+        (
+            "receivers: [{name: a, kind: webhook, url: 'ftp://x/'}]",
+            "url: an address such as https://host/path, without user and pas",
+        ),
+        ("receivers: [{name: a, kind: webhook, url: 'http://u:hidden@x/'}]", "without user and password is asked for"),
+        (
+            "receivers: [{name: a, kind: ntfy, url: ntfy.sh/x}]",
+            "url: an address such as https://host/path, without user and pas",
+        ),
+        (
+            "receivers: [{name: a, kind: email, to: t, from: f, smarthost: mail}]",
+            "a host and a port such as mail.example",
+        ),
+        (
+            "receivers: [{name: a, kind: email, to: t, from: f, smarthost: ':25'}]",
+            "a host and a port such as mail.exam",
+        ),
+        ("receivers: [{name: a, kind: slack, api_url_file: x, channel: '{{ c'}]", "channel: a text is asked for"),
+        ("models: {7: {kv_cache_usage_ratio: 0.8}}", "models: a text is asked for, not 7; put it in quotes"),
+        ("models: {'': {kv_cache_usage_ratio: 0.8}}", "models: the name of a model is asked for, not an empty one"),
+        ('models: {"a\\nb": {kv_cache_usage_ratio: 0.8}}', "a text on one line is asked for"),
+        (
+            "models: {m: {queue_time_p90_seconds: .nan}}",
+            "queue_time_p90_seconds: a number of seconds (90s, 5m, 1h work",
+        ),
+        (
+            f"models: {{m: {{request_latency_p99_seconds: {'9' * 400}}}}}",
+            "request_latency_p99_seconds: a number of sec",
+        ),
+        (f"request_latency_p99_seconds: {'9' * 400}", "request_latency_p99_seconds: a number of seconds"),
+        (f"gpu_temperature_celsius: {'9' * 400}", "gpu_temperature_celsius: a number is asked for"),
+        ("direct_jobs: 'vllm('", "direct_jobs: this is no pattern: missing )"),
+        ("direct_jobs: 'vllm(?!x)'", "direct_jobs: Prometheus's patterns (RE2) know no '(?!'"),
+        ("grafana_url: 'http://g/?a=b'", "grafana_url: an address such as http://host:9090 is asked for, without '?'"),
+        ("grafana_url: 'http://g/{{x}}'", "is asked for, without '{'"),
         ("page_to: [phone]", "DIR/vllmwatch.yml:1: page_to: there is no receiver 'phone'"),
         ("heartbeat_to: phone", "heartbeat_to: there is no receiver 'phone'"),
         ("teams: {a: {page_to: [phone]}}", "teams: a: there is no receiver 'phone'"),
@@ -118,5 +198,5 @@ def test_a_variable_holds_json(tmp_path: Path) -> None:
 def test_what_cannot_be_meant_is_refused(text: str, message: str, tmp_path: Path) -> None:
     said = fault(text, tmp_path)
     assert message in said
-    assert "secret" not in said
+    assert "hidden" not in said
     assert "\n" not in said

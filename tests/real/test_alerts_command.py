@@ -1,5 +1,6 @@
 """`vllmwatch alerts` and `vllmwatch silence` against a real Alertmanager and a receiver that takes, or refuses."""
 
+import datetime as dt
 import json
 import subprocess
 import time
@@ -12,6 +13,7 @@ from tests.real.alertmanager_server import AlertmanagerServer
 from tests.real.places import free_port
 from tests.real.prometheus_server import PrometheusServer
 from tests.real.receiver import Receiver
+from vllmwatch.sinks.alertmanager import send_alert
 from vllmwatch.sources.backends.alertmanager import AlertmanagerReader
 from vllmwatch.stack.prometheus import Prometheus
 
@@ -57,6 +59,25 @@ def test_a_test_page_arrives_at_the_one_that_was_asked_for(configuration: Path, 
     assert message["receiver"] == "only-other"
     assert message["alerts"][0]["labels"]["alertname"] == "VllmwatchTest"
     assert "nothing is wrong" in message["alerts"][0]["annotations"]["summary"]
+
+
+def test_what_else_may_have_been_counted_is_said(configuration: Path, receiver: Receiver) -> None:
+    url = configuration.read_text().partition("alertmanager_url: ")[2].partition("\n")[0]
+    labels = {"alertname": "VllmServerDown", "severity": "page", "team": "vllm", "server": "box:8000"}
+    send_alert(url, labels, {}, dt.timedelta(minutes=5))
+    done = run(configuration, "alerts", "test", "other")
+    assert "webhook: delivered, unless what Alertmanager counted was a message of VllmServerDown" in done.stdout
+
+
+def test_a_test_that_goes_another_way_or_is_silenced_is_no_delivery(configuration: Path, receiver: Receiver) -> None:
+    configuration.write_text(f"{configuration.read_text()}team: batch\nteams: {{batch: {{page_to: [other]}}}}\n")
+    strayed = run(configuration, "alerts", "test")
+    assert strayed.returncode == 1
+    assert "Alertmanager sends the test page to page, not to team-batch-page" in strayed.stderr
+    assert run(configuration, "silence", "severity=page", "--for", "1h", "--comment", "we move").returncode == 0
+    muted = run(configuration, "alerts", "test", "other")
+    assert muted.returncode == 1
+    assert "the test page is muted by a silence" in muted.stderr
 
 
 def test_without_a_name_it_goes_the_way_of_pages(configuration: Path, receiver: Receiver) -> None:

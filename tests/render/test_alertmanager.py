@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
@@ -50,7 +51,11 @@ def test_no_page_is_muted_by_what_wakes_nobody() -> None:
     wanted = {"page": [], "ticket": ['severity!="page"'], "none": None}
     for severity, added in wanted.items():
         settings = AlertSettings(severities={"VllmServerDown": Severity(severity)})
-        rules = [rule for cause, _, rule in pairs(inhibitions(ALERTS, settings)) if cause == "VllmServerDown"]
+        rules = [
+            rule
+            for cause, effect, rule in pairs(inhibitions(ALERTS, settings))
+            if cause == "VllmServerDown" and BY_NAME[effect].own_severity is None
+        ]
         assert bool(rules) == (added is not None)
         for rule in rules:
             assert f'severity="{severity}"' in rule["source_matchers"]
@@ -60,6 +65,24 @@ def test_no_page_is_muted_by_what_wakes_nobody() -> None:
         if BY_NAME[cause].severity is Severity.TICKET:
             assert {'severity="ticket"'} <= set(rule["source_matchers"])
             assert 'severity!="page"' in rule["target_matchers"]
+
+
+def test_a_page_that_all_servers_of_a_model_feel_is_muted_by_no_fault_of_one() -> None:
+    found = {(cause, effect): rule["target_matchers"] for cause, effect, rule in pairs(inhibitions(ALERTS))}
+    for cause, spared in (("VllmServerDown", True), ("GpuLost", True), ("ModelWithoutServer", False)):
+        assert ('severity!="page"' in found[cause, "RequestLatencyP99High"]) == spared
+    assert 'severity!="page"' not in found["GpuLost", "VllmServerDown"]
+
+
+def test_fleets_that_share_an_alertmanager_mute_and_group_nothing_of_each_other() -> None:
+    settings = AlertSettings(external_labels=("cluster",))
+    data: dict[str, Any] = yaml.safe_load(render_alertmanager(Routing(), ALERTS, settings))
+    assert "cluster" in data["route"]["group_by"]
+    assert data["inhibit_rules"]
+    for rule in data["inhibit_rules"]:
+        assert "cluster" in rule["equal"]
+        assert 'cluster=~".+"' in rule["source_matchers"]
+        assert 'cluster=~".+"' in rule["target_matchers"]
 
 
 def test_servers_that_prometheus_scrapes_itself_are_told_apart_by_the_labels_of_a_scrape() -> None:
@@ -106,12 +129,19 @@ def test_tickets_wait_in_quiet_hours_and_pages_do_not(hours: tuple[str, str], ti
     muted = {route["receiver"]: route.get("mute_time_intervals") for route in data["route"]["routes"]}
     assert muted["ticket"] == [interval["name"]]
     assert muted["page"] is None
+    # What is told of GPUs has a route of its own below each, which inherits no hours.
+    below = {route["receiver"]: route["routes"][0] for route in data["route"]["routes"] if "routes" in route}
+    assert below["ticket"]["mute_time_intervals"] == [interval["name"]]
+    assert "mute_time_intervals" not in below["page"]
 
 
 def test_one_fault_is_one_page() -> None:
     data = rendered(Routing((HOOK,), Team("", ("hook",), ())))
     assert data["route"]["group_by"] == ["node", "server", "model_name", "uuid"]
     assert "alertname" not in data["route"]["group_by"]
+    # Eight GPUs that are lost at once are one page: those of a server together, and those of nobody by their node.
+    (page,) = [route for route in data["route"]["routes"] if 'severity="page"' in route["matchers"]]
+    assert page["routes"] == [{"matchers": ['uuid=~".+"'], "group_by": ["node", "server", "model_name"]}]
 
 
 def test_a_receiver_that_is_not_there_is_refused() -> None:
@@ -134,12 +164,22 @@ def test_no_names_of_teams_and_receivers_come_out_as_one() -> None:
     assert len(found) == len(set(found)) == 4 + 3 * len(names)
 
 
-def test_the_template_of_ntfy_is_asked_for_beside_what_an_address_asks_for() -> None:
+def test_ntfy_is_told_in_the_address_what_to_make_of_a_message() -> None:
     (ntfy,) = [kind for kind in RECEIVER_KINDS if kind.word == "ntfy"]
-    for address, asked in (
-        ("https://n/topic", "?template=alertmanager"),
-        ("https://n/t?a=1", "&template=alertmanager"),
-    ):
+    for address, kept in (("https://n/topic", {}), ("https://n/t?a=1", {"a": ["1"]})):
         data = rendered(Routing((Receiver("phone", ntfy, {"url": address}),), Team("", ("phone",), ())))
         (page,) = [receiver for receiver in data["receivers"] if receiver["name"] == "page"]
-        assert page["webhook_configs"][0]["url"] == address + asked
+        written = page["webhook_configs"][0]["url"]
+        # Unescaped braces would be a template of Alertmanager's own.
+        assert not set("{} \n") & set(written)
+        asked = parse_qs(urlsplit(written).query)
+        (title,), (message,), (yes,) = asked.pop("t"), asked.pop("m"), asked.pop("tpl")
+        assert asked == kept
+        assert yes == "1"
+        assert "(index .alerts 0).annotations.summary" in title
+        for told in ("summary", "description", "dashboard_url", "logs_url", "runbook_url"):
+            assert f".annotations.{told} }}}}" in message
+        for told in ("model_name", "server", "instance", "uuid", "node"):
+            assert f".labels.{told} }}}}" in message
+        begun = [word for word in ("range", "if", "with") for _ in range(message.count(f"{{{{ {word} "))]
+        assert message.count("{{ end }}") == len(begun)

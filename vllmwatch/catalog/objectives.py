@@ -1,6 +1,6 @@
 """The latency objectives, each at a bucket edge that vLLM has, so that shares above it are counted and not guessed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vllmwatch.catalog import thresholds
@@ -15,14 +15,15 @@ WINDOWS: tuple[str, ...] = ("5m", "10m", "30m", "1h", "6h")
 class Objective:
     """A latency that is not to be passed, by all models or by `models` that have a value of their own.
 
-    `windows` are those that it is counted over. Raises ValueError, with the edges beside it, for a value that is no
-    bucket edge.
+    `windows` are those that it is counted over, `others` edges that servers have beside vLLM's own. Raises ValueError,
+    with the edges beside it, for a value that is no bucket edge.
     """
 
     latency: Latency
     threshold_seconds: float
     models: Mapping[str, float] = field(default_factory=dict)
     windows: tuple[str, ...] = WINDOWS
+    others: Collection[float] = ()
 
     def __post_init__(self) -> None:
         for seconds in (self.threshold_seconds, *self.models.values()):
@@ -46,7 +47,7 @@ class Objective:
         return found
 
     def _require_edge(self, seconds: float) -> None:
-        edges = self.latency.edges
+        edges = sorted({*self.latency.edges, *self.others})
         if seconds in edges:
             return
         below = [edge for edge in edges if edge < seconds]
@@ -72,7 +73,8 @@ def objectives(values: Thresholds) -> tuple[Objective, ...]:
 
 def _objectives(values: Thresholds) -> Iterator[Objective]:
     for latency, threshold, windows in _COUNTED:
-        yield Objective(latency, values.everywhere[threshold.key], values.own_of(threshold.key), windows)
+        others = values.edges.get(latency.edges_setting, ())
+        yield Objective(latency, values.everywhere[threshold.key], values.own_of(threshold.key), windows, others)
 
 
 def _edge(seconds: float) -> str:

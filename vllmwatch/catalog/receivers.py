@@ -39,7 +39,7 @@ RECEIVER_KINDS: tuple[ReceiverKind, ...] = (
         (
             _text("to", "The address of the mailbox; several stand between commas."),
             _text("from", "The address of the sender."),
-            _text("smarthost", "Host and port of the mail server."),
+            ReceiverKey("smarthost", Value.HOST_AND_PORT, "Host and port of the mail server."),
             _text("auth_username", "The user at the mail server.", required=False),
             _secret("auth_password_file", "The password at the mail server.", required=False),
         ),
@@ -77,9 +77,9 @@ RECEIVER_KINDS: tuple[ReceiverKind, ...] = (
     ReceiverKind(
         "ntfy",
         "webhook_configs",
-        "A topic of ntfy, on a server that knows the template alertmanager (2.14 and later).",
+        "A topic of ntfy, on a server that takes templates (2.10 and later).",
         (
-            _text("url", "The address of the topic, such as https://ntfy.sh/our-gpus."),
+            ReceiverKey("url", Value.URL, "The address of the topic, such as https://ntfy.sh/our-gpus."),
             _secret("token_file", "The access token, where the topic asks for one.", required=False),
         ),
     ),
@@ -88,7 +88,7 @@ RECEIVER_KINDS: tuple[ReceiverKind, ...] = (
         "webhook_configs",
         "Any program that takes Alertmanager's JSON by POST.",
         (
-            _text("url", "The address, where it holds no secret.", required=False),
+            ReceiverKey("url", Value.URL, "The address, where it holds no secret.", required=False),
             _secret("url_file", "The address, where it does.", required=False),
         ),
         one_of=("url", "url_file"),

@@ -1,5 +1,6 @@
 """Every setting of vllmwatch, in the order of the reference page, and the keys of one target."""
 
+from vllmwatch.catalog.latencies import FIRST_TOKEN_EDGES_SETTING, INTER_TOKEN_EDGES_SETTING, REQUEST_EDGES_SETTING
 from vllmwatch.catalog.thresholds import THRESHOLDS
 from vllmwatch.catalog.vllm.prefixes import CHURNING_LABELS
 from vllmwatch.spec.setting import Form, Setting
@@ -10,6 +11,21 @@ from vllmwatch.spec.unit import SECONDS
 KEPT_LABELS: frozenset[str] = frozenset({"__name__", "engine", "le", "model_name", "node", "quantile", "server"})
 
 
+_HISTOGRAMS = {
+    REQUEST_EDGES_SETTING: "request latency and queue time",
+    FIRST_TOKEN_EDGES_SETTING: "time to first token",
+    INTER_TOKEN_EDGES_SETTING: "inter-token latency",
+}
+
+
+def _edges(key: str, what: str) -> Setting:
+    help_text = (
+        f"Bucket edges of {what} in seconds that servers have beside vLLM's own, by --custom-histogram-buckets: "
+        "thresholds may be set to them."
+    )
+    return Setting(key, Form.NUMBERS, (), help_text)
+
+
 def _threshold(threshold: Threshold) -> Setting:
     form = Form.SECONDS if threshold.unit is SECONDS else Form.NUMBER
     return Setting(threshold.key, form, threshold.default, threshold.help)
@@ -17,6 +33,7 @@ def _threshold(threshold: Threshold) -> Setting:
 
 ALERTING: tuple[Setting, ...] = (
     *(_threshold(threshold) for threshold in THRESHOLDS),
+    *(_edges(key, what) for key, what in _HISTOGRAMS.items()),
     Setting("models", Form.MODELS, (), "Thresholds of single models, by the name that a model is served under."),
     Setting("severities", Form.SEVERITIES, (), "Severities of single alerts, where they are to differ."),
     Setting(
@@ -37,6 +54,13 @@ ALERTING: tuple[Setting, ...] = (
     Setting("prometheus_url", Form.URL, "http://localhost:9090", "Where Prometheus is asked."),
     Setting("alertmanager_url", Form.URL, "http://localhost:9093", "Where Alertmanager is asked, and told."),
     Setting("team", Form.TEXT, "vllm", "The label team of every alert."),
+    Setting(
+        "external_labels",
+        Form.LIST,
+        (),
+        "The external labels of your Prometheis, such as cluster, by which fleets that share an Alertmanager are told "
+        "apart.",
+    ),
     Setting("grafana_url", Form.URL, "http://localhost:3000", "Where Grafana is, for the links to boards in alerts."),
     Setting(
         "runbook_base_url",

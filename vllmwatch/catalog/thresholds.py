@@ -1,6 +1,13 @@
 """Every threshold: what each alert holds its figure against unless the settings say otherwise."""
 
-from vllmwatch.catalog.latencies import FIRST_TOKEN_EDGES, INTER_TOKEN_EDGES, REQUEST_EDGES
+from vllmwatch.catalog.latencies import (
+    FIRST_TOKEN_EDGES,
+    FIRST_TOKEN_EDGES_SETTING,
+    INTER_TOKEN_EDGES,
+    INTER_TOKEN_EDGES_SETTING,
+    REQUEST_EDGES,
+    REQUEST_EDGES_SETTING,
+)
 from vllmwatch.spec.threshold import Threshold, Thresholds
 from vllmwatch.spec.unit import CELSIUS, RATIO, SECONDS
 
@@ -21,6 +28,7 @@ REQUEST_LATENCY = Threshold(
     "The time that 99 % of requests are to take at most, from arrival to the last token.",
     per_model=True,
     edges=REQUEST_EDGES,
+    edges_setting=REQUEST_EDGES_SETTING,
 )
 FIRST_TOKEN = Threshold(
     "time_to_first_token_p99_seconds",
@@ -29,6 +37,7 @@ FIRST_TOKEN = Threshold(
     "The time that 99 % of requests are to wait for their first token at most.",
     per_model=True,
     edges=FIRST_TOKEN_EDGES,
+    edges_setting=FIRST_TOKEN_EDGES_SETTING,
 )
 INTER_TOKEN = Threshold(
     "inter_token_latency_p99_seconds",
@@ -37,6 +46,7 @@ INTER_TOKEN = Threshold(
     "The time between two output steps that 99 % of them are to take at most.",
     per_model=True,
     edges=INTER_TOKEN_EDGES,
+    edges_setting=INTER_TOKEN_EDGES_SETTING,
 )
 QUEUE_TIME = Threshold(
     "queue_time_p90_seconds",
@@ -45,6 +55,7 @@ QUEUE_TIME = Threshold(
     "The time that 90 % of requests are to wait at most before the engine begins with them.",
     per_model=True,
     edges=REQUEST_EDGES,
+    edges_setting=REQUEST_EDGES_SETTING,
 )
 REQUEST_OBJECTIVE = Threshold(
     "request_latency_objective_ratio",

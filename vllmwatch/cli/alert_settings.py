@@ -14,6 +14,7 @@ def alert_settings(config: Config) -> AlertSettings:
         thresholds=thresholds(config),
         severities=config.severities,
         team=config.team,
+        external_labels=config.external_labels,
         runbook_base_url=config.runbook_base_url.rstrip("/"),
         grafana_url=config.grafana_url.rstrip("/"),
     )

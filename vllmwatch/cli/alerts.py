@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from vllmwatch.catalog.alert_names import TEST_ALERT
+from vllmwatch.cli.alert_settings import routing
 from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.config import Config
-from vllmwatch.doctor.try_page import Delivery, try_page
+from vllmwatch.doctor.try_page import Delivery, Way, try_page
 from vllmwatch.errors import VllmwatchError
+from vllmwatch.render.alertmanager import integrations, receiver_of
 from vllmwatch.render.tables import columns
 from vllmwatch.sources.address import mask_secrets
 from vllmwatch.sources.backends.active import ActiveAlert
@@ -21,7 +23,7 @@ from vllmwatch.spec.alert import Severity
 
 _WAIT_SECONDS = 60.0
 _ORDER = (Severity.PAGE, Severity.TICKET, Severity.NONE)
-_WHO = ("model_name", "server", "engine", "uuid", "node")
+_WHO = ("model_name", "server", "instance", "engine", "uuid", "node")
 
 Action = Annotated[
     str, typer.Argument(metavar="test", help="'test' sends a page that is only a test.", show_default=False)
@@ -69,6 +71,7 @@ def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
         hint = f"There are: {', '.join(by_name)}." if by_name else "Set `receivers` in vllmwatch.yml."
         raise VllmwatchError(f"there is no receiver {name!r}", hint=hint)
     # The test has the label of our team, and goes where its pages go.
+    told = routing(config)
     pages = next((team.pages for team in config.teams if team.name == config.team), config.page_to)
     wanted = [by_name[each] for each in ((name,) if name else pages)]
     if not wanted:
@@ -77,7 +80,8 @@ def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
     names = ", ".join(each.name for each in wanted)
     typer.echo(f"Sending {TEST_ALERT} through {mask_secrets(config.alertmanager_url)} to {names}")
     reader.require_supported()
-    found = try_page(reader, wanted, labels, _WAIT_SECONDS)
+    way = Way(labels, receiver_of(told, config.team, name), wanted, integrations(told))
+    found = try_page(reader, way, _WAIT_SECONDS)
     for delivery in found:
         typer.echo(_said(delivery))
     if not all(delivery.delivered for delivery in found):
@@ -89,7 +93,9 @@ def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
 
 def _said(delivery: Delivery) -> str:
     if delivery.delivered:
-        return f"{delivery.integration}: delivered"
+        others = ", ".join(delivery.others)
+        doubt = f", unless what Alertmanager counted was a message of {others}" if others else ""
+        return f"{delivery.integration}: delivered{doubt}"
     if delivery.failed:
         return f"{delivery.integration}: refused or unreachable ({delivery.failed} tries failed)"
     return f"{delivery.integration}: Alertmanager sent nothing in {_WAIT_SECONDS:g} s"

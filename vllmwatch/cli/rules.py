@@ -12,12 +12,14 @@ from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.config import Config
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.alertmanager import Routing
-from vllmwatch.render.artifacts import differences, write
+from vllmwatch.render.artifacts import Difference, differences, foreign, write
 from vllmwatch.render.rule_set import rule_set
 
+_FOLDERS = ("rules",)
+_ELSEWHERE = "Choose another folder with --output."
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
-Output = Annotated[Path, typer.Option("--output", help="The folder to write to; made where it is not there.")]
+Output = Annotated[str, typer.Option("--output", metavar="FOLDER", help="The folder to write to; made where missing.")]
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 when a file is not as it should be.")]
 
 
@@ -26,22 +28,23 @@ def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
     """Write the rules of Prometheus and the configuration of Alertmanager.
 
     Thresholds, severities, links and receivers are those of the settings: rules/*.yml for Prometheus 2.53 or newer,
-    alertmanager.yml with its template for Alertmanager 0.28 or newer.
+    alertmanager.yml with its template for Alertmanager 0.28 or newer. What a person wrote is never overwritten.
     """
+    if not output.strip():
+        raise VllmwatchError("--output: the name of a folder is asked for, not an empty one", hint=_ELSEWHERE)
     config = load()
     told = routing(config)
     texts = {path: text.encode() for path, text in rule_set(alert_settings(config), told, sources(config)).items()}
     for warning in _warnings(config, told):
         typer.echo(f"warning: {warning} (vllmwatch.yml)", err=True)
     try:
-        found = differences(output, texts, folders=("rules",)) if check else write(output, texts, folders=("rules",))
+        found = _compared(Path(output), texts) if check else _written(Path(output), texts)
     except OSError as error:
         raise VllmwatchError(
-            f"{error.filename or output}: cannot be written: {error.strerror}",
-            hint="Choose another folder with --output.",
+            f"{error.filename or output}: cannot be written: {error.strerror}", hint=_ELSEWHERE
         ) from None
     for difference in found if check else ():
-        typer.echo(f"{output / difference.path}: {difference.what}")
+        typer.echo(f"{Path(output) / difference.path}: {difference.what}")
     if check and found:
         raise VllmwatchError(
             f"{len(found)} file(s) are not as the settings say",
@@ -51,11 +54,37 @@ def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
     typer.echo(f"{output}: {len(texts)} files are as the settings say{written}")
 
 
+def _compared(output: Path, texts: dict[str, bytes]) -> list[Difference]:
+    """Return what is not as it should be; rules that a person put beside ours are theirs."""
+    found = differences(output, texts, folders=_FOLDERS)
+    theirs = foreign(output, [each.path for each in found])
+    return [each for each in found if each.path in texts or each.path not in theirs]
+
+
+def _written(output: Path, texts: dict[str, bytes]) -> list[Difference]:
+    """Write what differs, all of it or, where a person's file is in the way, nothing; return what was written."""
+    found = differences(output, texts, folders=_FOLDERS)
+    if theirs := foreign(output, [each.path for each in found if each.path in texts]):
+        raise VllmwatchError(
+            f"{', '.join(str(output / path) for path in theirs)}: not written by vllmwatch, and would be overwritten",
+            hint=f"Move it away, or take what you need of it into your settings. {_ELSEWHERE}",
+        )
+    return list(write(output, texts, folders=_FOLDERS))
+
+
 def _warnings(config: Config, told: Routing) -> Iterator[str]:
     """Yield what whoever is paged would find out at night."""
-    if told.tells_nobody:
+    ours = next((team for team in told.teams if team.name == config.team), told.default)
+    if not ours.pages:
         yield "no page reaches anybody: set `receivers` and `page_to`"
         return
+    for team in told.teams:
+        if not team.pages and team is not ours:
+            yield f"no page of the team {team.name} reaches anybody: set `page_to` under `teams: {team.name}`"
+    for receiver in told.receivers:
+        for path in receiver.secret_files:
+            if not Path(path).is_file():
+                yield f"the receiver {receiver.name} has its secret from {path}, which is not there on this host"
     for key, what in (("runbook_base_url", "runbooks"), ("grafana_url", "boards")):
         if urlsplit(getattr(config, key)).hostname in _LOOPBACK:
             yield f"links to {what} in pages lead to the reader's own machine: set `{key}`"

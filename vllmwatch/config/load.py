@@ -9,11 +9,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from vllmwatch.catalog.settings import KEPT_LABELS, SETTINGS
-from vllmwatch.config import alerting
+from vllmwatch.catalog.settings import SETTINGS
+from vllmwatch.config.alerting import faults_of_edges, read_models, read_quiet_hours, read_severities, require_threshold
+from vllmwatch.config.allowed import require_allowed, texts
 from vllmwatch.config.file import ConfigFile, read_config_file
 from vllmwatch.config.given import FaultsError, Given, Held
 from vllmwatch.config.model import Config, build_model, given_by_environment
+from vllmwatch.config.receivers import read_receivers, read_teams, unknown_receivers
 from vllmwatch.config.servers import read_servers
 from vllmwatch.config.targets import TargetReader
 from vllmwatch.config.values import read_value, split_address
@@ -32,8 +34,12 @@ _FOREIGN_PREFIXES = ("VLLMWATCH_FAKE_", "VLLMWATCH_TEST_")
 _SERVICE_LINK = re.compile(r"VLLMWATCH_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://\S+")
 _HINT = "See docs/reference/settings.md for every setting."
-_METRIC_PREFIX = re.compile(r"[a-zA-Z_][a-zA-Z0-9_:]*")
-
+_STRUCTURED: Mapping[Form, Callable[[Given], object]] = {
+    Form.MODELS: read_models,
+    Form.QUIET_HOURS: read_quiet_hours,
+    Form.SEVERITIES: read_severities,
+    Form.TEAMS: read_teams,
+}
 _BY_KEY = {setting.key: setting for setting in SETTINGS}
 
 
@@ -121,9 +127,9 @@ class _Readers:
         if setting.form is Form.SERVERS:
             return partial(read_servers, self._node)
         if setting.form is Form.RECEIVERS:
-            return lambda given: alerting.read_receivers(self._base(given), given)
-        if setting.form in alerting.READERS:
-            return alerting.READERS[setting.form]
+            return lambda given: read_receivers(self._base(given), given)
+        if setting.form in _STRUCTURED:
+            return _STRUCTURED[setting.form]
         return partial(self._plain, setting)
 
     def _targets(self, given: Given) -> object:
@@ -133,9 +139,9 @@ class _Readers:
         try:
             value = read_value(setting, given)
             if setting.key == "target_files":
-                return tuple(str(self._base(given) / Path(text).expanduser()) for text in _texts(value))
-            _require_allowed(setting, value)
-            alerting.require_threshold(setting.key, value)
+                return tuple(str(self._base(given) / Path(text).expanduser()) for text in texts(value))
+            require_allowed(setting, value)
+            require_threshold(setting.key, value)
         except ValueError as error:
             name = f"{setting.key}: " if given.file is not None else ""
             raise FaultsError(f"{given.place()}: {name}{error}") from None
@@ -143,21 +149,6 @@ class _Readers:
 
     def _base(self, given: Given) -> Path:
         return self._file_directory if given.file is not None else self._directory
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return value if isinstance(value, tuple) else ()
-
-
-def _require_allowed(setting: Setting, value: object) -> None:
-    if setting.key == "drop_labels":
-        for label in _texts(value):
-            if label in KEPT_LABELS:
-                raise ValueError(f"label {label!r} cannot be dropped: series that differ would become one")
-    if setting.key == "metric_prefixes":
-        for prefix in _texts(value):
-            if not _METRIC_PREFIX.fullmatch(prefix):
-                raise ValueError(f"{prefix!r} cannot begin the name of a metric")
 
 
 def _node_in_force(
@@ -210,7 +201,8 @@ def _contradictions(held: Mapping[str, Held]) -> Iterable[str]:
             f"{offset.origin}: scrape_timeout_offset_seconds ({offset.number:g}) must be less than "
             f"scrape_timeout_seconds ({timeout.number:g}, from {timeout.origin})"
         )
-    yield from alerting.unknown_receivers(held)
+    yield from unknown_receivers(held)
+    yield from faults_of_edges(held)
 
 
 def _freeze(held: Mapping[str, Held], hostname: str, file: Path | None) -> Config:

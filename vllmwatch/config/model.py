@@ -56,6 +56,9 @@ class Config:
     request_latency_objective_ratio: float
     time_to_first_token_objective_ratio: float
     availability_objective_ratio: float
+    request_latency_edges: tuple[float, ...]
+    time_to_first_token_edges: tuple[float, ...]
+    inter_token_latency_edges: tuple[float, ...]
     models: Mapping[str, Mapping[str, float]]
     severities: Mapping[str, Severity]
     direct_jobs: str
@@ -63,6 +66,7 @@ class Config:
     prometheus_url: str
     alertmanager_url: str
     team: str
+    external_labels: tuple[str, ...]
     grafana_url: str
     runbook_base_url: str
     receivers: tuple[Receiver, ...]

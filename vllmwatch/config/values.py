@@ -55,6 +55,22 @@ def read_value(setting: Setting, given: Given) -> object:
     return value
 
 
+def finite(raw: object) -> float | None:
+    """Return a number as one that can be reckoned with; None where it is none, or too great."""
+    if not isinstance(raw, int | float) or isinstance(raw, bool):
+        return None
+    try:
+        return float(raw) if math.isfinite(raw) else None
+    except OverflowError:
+        return None
+
+
+def seconds(raw: object) -> float | None:
+    """Return the seconds of a number, or of a text such as 90s, 5m or 1h; None where it is neither."""
+    match = _DURATION.fullmatch(raw.strip()) if isinstance(raw, str) else None
+    return finite(float(match[1]) * _SECONDS[match[2] or "s"]) if match is not None else finite(raw)
+
+
 def split_address(text: str) -> tuple[str, int]:
     """Split host:port as the exporter listens on it; raises ValueError."""
     match = _ADDRESS.fullmatch(text)
@@ -81,15 +97,22 @@ def _read_text(setting: Setting, given: Given) -> str:
     return require_line(raw)
 
 
+def is_web_address(text: str) -> bool:
+    """Tell whether a text is an address of HTTP with a host."""
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in _URL_SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def _read_url(setting: Setting, given: Given) -> str:
     url = _read_text(setting, given)
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in _URL_SCHEMES and parts.hostname and parts.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address:
+    if not is_web_address(url):
         raise ValueError(f"{setting.form} is asked for, not {mask_secrets(url)!r}")
+    # What follows it is a path; and in an annotation of an alert braces are a template.
+    if stray := re.search(r"[?#{}\s]", url):
+        raise ValueError(f"{setting.form} is asked for, without {stray.group()!r}")
     return url
 
 
@@ -129,19 +152,17 @@ def _read_number(setting: Setting, given: Given) -> float:
         number = float(raw) if isinstance(raw, str) and given.textual else raw
     except ValueError:
         number = raw
-    if not isinstance(number, int | float) or isinstance(number, bool) or not math.isfinite(number):
+    found = finite(number)
+    if found is None:
         raise _mismatch(setting, raw)
-    return float(number)
+    return found
 
 
 def _read_seconds(setting: Setting, given: Given) -> float:
-    raw = given.value
-    if isinstance(raw, int | float) and not isinstance(raw, bool) and math.isfinite(raw):
-        return float(raw)
-    match = _DURATION.fullmatch(raw.strip()) if isinstance(raw, str) else None
-    if match is None:
-        raise _mismatch(setting, raw)
-    return float(match[1]) * _SECONDS[match[2] or "s"]
+    found = seconds(given.value)
+    if found is None:
+        raise _mismatch(setting, given.value)
+    return found
 
 
 def _read_bytes(setting: Setting, given: Given) -> int:
@@ -167,6 +188,26 @@ def _read_list(setting: Setting, given: Given) -> tuple[str, ...]:
     return tuple(dict.fromkeys(items))
 
 
+def _read_numbers(setting: Setting, given: Given) -> tuple[float, ...]:
+    raw = given.value
+    items = split_list(raw) if given.textual and isinstance(raw, str) else raw
+    if not isinstance(items, list | tuple):
+        raise _mismatch(setting, raw)
+    numbers = [_number(item) if given.textual else finite(item) for item in items]
+    found = tuple(sorted({number for number in numbers if number is not None and number > 0}))
+    if len(found) < len(numbers):
+        raise ValueError(f"{setting.form} is asked for, each once")
+    return found
+
+
+def _number(item: object) -> float | None:
+    """Return the number that a text of the environment says; None where it says none."""
+    try:
+        return finite(float(item)) if isinstance(item, str) else finite(item)
+    except ValueError:
+        return None
+
+
 def split_list(text: str) -> list[object]:
     """Split the text of a list: JSON where it begins with a bracket, else items between commas; raises ValueError."""
     if text.lstrip().startswith("{"):
@@ -189,6 +230,7 @@ _READERS: dict[Form, Callable[[Setting, Given], object]] = {
     Form.FILE: _read_text,
     Form.LIST: _read_list,
     Form.NUMBER: _read_number,
+    Form.NUMBERS: _read_numbers,
     Form.SECONDS: _read_seconds,
     Form.TEXT: _read_text,
     Form.URL: _read_url,

@@ -18,11 +18,15 @@ _VARIABLES = ("model_name", "node", "server", "engine", "uuid")
 
 @dataclass(frozen=True, slots=True)
 class AlertSettings:
-    """What the settings make of alerts: thresholds, severities by name, the team, and where the links lead."""
+    """What the settings make of alerts: thresholds, severities by name, the team, and where the links lead.
+
+    `external_labels` are those that Prometheus adds, by which fleets on one Alertmanager are told apart.
+    """
 
     thresholds: Thresholds = DEFAULTS
     severities: Mapping[str, Severity] = field(default_factory=dict)
     team: str = "vllm"
+    external_labels: tuple[str, ...] = ()
     runbook_base_url: str = "http://localhost:9836/runbooks"
     grafana_url: str = "http://localhost:3000"
 

@@ -1,5 +1,7 @@
 """vllmwatch.tmpl: what a message says, which model, which server, which GPU, value, since when, and three links."""
 
+from vllmwatch.render import mark
+
 _TEMPLATE = """\
 {{ define "vllmwatch.title" -}}
 [{{ .Status | toUpper }}{{ if eq .Status "firing" }} {{ .Alerts.Firing | len }}{{ end }}] \
@@ -40,4 +42,4 @@ _TEMPLATE = """\
 
 def render_alert_template() -> str:
     """Return the template file of Alertmanager's messages."""
-    return _TEMPLATE
+    return mark.template(_TEMPLATE)

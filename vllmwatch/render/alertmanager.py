@@ -9,6 +9,7 @@ from vllmwatch.render import mark
 from vllmwatch.render.alert_rules import AlertSettings
 from vllmwatch.render.direct import labels_as_direct
 from vllmwatch.render.inhibitions import inhibitions
+from vllmwatch.render.ntfy import ntfy_address
 from vllmwatch.render.rules import dump
 from vllmwatch.spec.alert import Alert, Severity
 from vllmwatch.spec.receiver import QuietHours, Receiver, Team
@@ -17,7 +18,8 @@ TEMPLATE_FILE = "vllmwatch.tmpl"
 WATCHDOG = "Watchdog"
 # One fault is one page: what happens to a server, or to a GPU, comes together, whatever the alerts are called.
 GROUP_BY = ("node", "server", "model_name", "uuid")
-GROUP_BY_DIRECT = (*GROUP_BY, *labels_as_direct("servers", ("node", "server")))
+# Faults that several GPUs of one server have at once, or that all of a node have, are one as well.
+_GROUP_BY_OF_GPUS = ("node", "server", "model_name")
 _NOBODY, _HEARTBEAT, _QUIET = "nobody", "heartbeat", "quiet-hours"
 _TITLE = '{{ template "vllmwatch.title" . }}'
 _TEXT = '{{ template "vllmwatch.text" . }}'
@@ -61,8 +63,8 @@ class Routing:
 
     @property
     def tells_nobody(self) -> bool:
-        """Whether a page reaches no receiver."""
-        return not self.default.pages
+        """Whether no page whatever reaches a receiver."""
+        return not any(team.pages for team in (self.default, *self.teams))
 
 
 def render_alertmanager(
@@ -73,17 +75,36 @@ def render_alertmanager(
     `direct` says that servers have the labels of a scrape.
     """
     _require_known(routing)
-    data: dict[str, Any] = {"route": _route(routing) | {"group_by": list(GROUP_BY_DIRECT if direct else GROUP_BY)}}
+    in_force = settings or AlertSettings()
+    added = (*in_force.external_labels, *(labels_as_direct("servers", ("node", "server")) if direct else ()))
+    data: dict[str, Any] = {"route": _route(routing, added)}
     if routing.quiet_hours is not None:
         data["time_intervals"] = [_quiet(routing.quiet_hours)]
     data["receivers"] = list(_receivers(routing))
-    data["inhibit_rules"] = list(inhibitions(alerts, settings, direct=direct))
+    data["inhibit_rules"] = list(inhibitions(alerts, in_force, direct=direct))
     data["templates"] = [TEMPLATE_FILE]
     loud = "# NOBODY IS TOLD: no receiver is configured (settings `receivers` and `page_to`).\n"
     return mark.comment((loud if routing.tells_nobody else "") + dump(data))
 
 
-def _route(routing: Routing) -> dict[str, Any]:
+def receiver_of(routing: Routing, team: str, receiver: str = "") -> str:
+    """Return what Alertmanager calls those who get the pages of a team, or one receiver alone."""
+    if receiver:
+        return f"only-{receiver}"
+    told = next((each for each in routing.teams if each.name == team), routing.default)
+    return _name(told, Severity.PAGE)
+
+
+def integrations(routing: Routing) -> dict[str, frozenset[str]]:
+    """Return by what each receiver of Alertmanager sends, in its own words (`webhook`, `slack`)."""
+    return {
+        entry["name"]: frozenset(section.removesuffix("_configs") for section in entry if section != "name")
+        for entry in _receivers(routing)
+    }
+
+
+def _route(routing: Routing, added: tuple[str, ...]) -> dict[str, Any]:
+    """Return the tree of routes; `added` are labels by which messages are grouped beside those of ours."""
     routes: list[dict[str, Any]] = [
         {
             "receiver": _HEARTBEAT if routing.heartbeat else _NOBODY,
@@ -99,11 +120,11 @@ def _route(routing: Routing) -> dict[str, Any]:
         matchers = [f'alertname="{TEST_ALERT}"', f'receiver="{receiver.name}"']
         routes.append({"receiver": f"only-{receiver.name}", "matchers": matchers, "group_wait": "0s"})
     for team in routing.teams:
-        routes += _team_routes(team, [f'team="{team.name}"'], routing)
-    routes += _team_routes(routing.default, [], routing)
+        routes += _team_routes(team, [f'team="{team.name}"'], routing, added)
+    routes += _team_routes(routing.default, [], routing, added)
     return {
         "receiver": _NOBODY,
-        "group_by": [],
+        "group_by": [*GROUP_BY, *added],
         "group_wait": "30s",
         "group_interval": "5m",
         "repeat_interval": "4h",
@@ -111,22 +132,22 @@ def _route(routing: Routing) -> dict[str, Any]:
     }
 
 
-def _team_routes(team: Team, matchers: list[str], routing: Routing) -> list[dict[str, Any]]:
-    page = {
-        "receiver": _name(team, Severity.PAGE) if team.pages else _NOBODY,
-        "matchers": [*matchers, f'severity="{Severity.PAGE}"'],
-        "group_wait": "10s",
-        "repeat_interval": "1h",
-    }
-    ticket: dict[str, Any] = {
-        "receiver": _name(team, Severity.TICKET) if team.tickets else _NOBODY,
-        "matchers": [*matchers, f'severity="{Severity.TICKET}"'],
-        "group_wait": "1m",
-        "repeat_interval": "24h",
-    }
-    if routing.quiet_hours is not None:
-        ticket["mute_time_intervals"] = [_QUIET]
-    return [page, ticket]
+def _team_routes(team: Team, matchers: list[str], routing: Routing, added: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    for severity, names, wait, again in (
+        (Severity.PAGE, team.pages, "10s", "1h"),
+        (Severity.TICKET, team.tickets, "1m", "24h"),
+    ):
+        of_gpus: dict[str, Any] = {"matchers": ['uuid=~".+"'], "group_by": [*_GROUP_BY_OF_GPUS, *added]}
+        route: dict[str, Any] = {
+            "receiver": _name(team, severity) if names else _NOBODY,
+            "matchers": [*matchers, f'severity="{severity}"'],
+            "group_wait": wait,
+            "repeat_interval": again,
+        }
+        if severity is Severity.TICKET and routing.quiet_hours is not None:
+            # No route has its intervals from the one above it.
+            route["mute_time_intervals"], of_gpus["mute_time_intervals"] = [_QUIET], [_QUIET]
+        yield route | {"routes": [of_gpus]}
 
 
 def _receivers(routing: Routing) -> Iterator[dict[str, Any]]:
@@ -153,9 +174,7 @@ def _sections(receivers: Sequence[Receiver], *, send_resolved: bool = True) -> d
 
 
 def _ntfy(receiver: Receiver, *, send_resolved: bool) -> dict[str, Any]:
-    url = str(receiver.values["url"])
-    template = f"{url}{'&' if '?' in url else '?'}template=alertmanager"
-    fields: dict[str, Any] = {"url": template, "send_resolved": send_resolved}
+    fields: dict[str, Any] = {"url": ntfy_address(str(receiver.values["url"])), "send_resolved": send_resolved}
     if "token_file" in receiver.values:
         fields["http_config"] = {"authorization": {"credentials_file": receiver.values["token_file"]}}
     return fields

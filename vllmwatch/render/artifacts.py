@@ -130,6 +130,14 @@ def write(root: Path, texts: dict[str, bytes], folders: Sequence[str] = GENERATE
     return tuple(mended)
 
 
+def foreign(root: Path, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths at which there is what nobody generated: a file without the mark, or a folder."""
+    there = ((path, root / path) for path in paths if (root / path).exists())
+    return tuple(
+        path for path, file in there if not file.is_file() or not mark.is_marked(file.read_text(errors="replace"))
+    )
+
+
 def _files(root: Path, folders: Sequence[str]) -> list[str]:
     return [
         file.relative_to(root).as_posix() for folder in folders for file in (root / folder).rglob("*") if file.is_file()
@@ -139,8 +147,11 @@ def _files(root: Path, folders: Sequence[str]) -> list[str]:
 def _replace(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(content)
     temporary = Path(name)
-    temporary.chmod(_MODE)
-    temporary.replace(file)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        temporary.chmod(_MODE)
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -19,24 +19,28 @@ def inhibitions(
 ) -> Iterator[dict[str, Any]]:
     """Yield the inhibitions of Alertmanager; raises ValueError where a cause and its effect share no label.
 
-    A label that both sides lack counts as equal, so each label that is compared must not be empty on either side.
+    A label that both sides lack counts as equal, so each label that is compared must not be empty on either side. What
+    a model pages for by a threshold of its own is felt on all its servers: no fault of one of them mutes it.
     `direct` says that servers have the labels of a scrape.
     """
     by_name = {alert.name: alert for alert in alerts}
     in_force = settings or AlertSettings()
-    effects: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    effects: dict[tuple[str, tuple[str, ...], bool], list[str]] = {}
     for alert in alerts:
         for cause in alert.causes:
             shared = _shared(by_name[cause], alert, direct=direct)
+            narrow = alert.own_severity is Severity.PAGE and by_name[cause].subject is not alert.subject
             if shared:
-                effects.setdefault((cause, shared), []).append(alert.name)
-    for (cause, shared), muted in sorted(effects.items()):
-        filled = [f'{label}=~".+"' for label in shared]
+                effects.setdefault((cause, shared, narrow), []).append(alert.name)
+    for (cause, shared, narrow), muted in sorted(effects.items()):
+        equal = (*in_force.external_labels, *shared)
+        filled = [f'{label}=~".+"' for label in equal]
         for severity in _severities(by_name[cause], in_force):
+            spared = _MUTED_BY[Severity.TICKET if narrow else severity]
             yield {
                 "source_matchers": [f'alertname="{cause}"', f'severity="{severity}"', *filled],
-                "target_matchers": [f'alertname=~"{"|".join(sorted(muted))}"', *_MUTED_BY[severity], *filled],
-                "equal": list(shared),
+                "target_matchers": [f'alertname=~"{"|".join(sorted(muted))}"', *spared, *filled],
+                "equal": list(equal),
             }
 
 

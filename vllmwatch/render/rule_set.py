@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from vllmwatch.catalog.alerts import ALERTS, THEMES
 from vllmwatch.catalog.recordings import recordings
+from vllmwatch.render import mark
 from vllmwatch.render.alert_rules import AlertSettings, alert_rule_path, render_alert_rules
 from vllmwatch.render.alert_template import render_alert_template
 from vllmwatch.render.alertmanager import TEMPLATE_FILE, Routing, render_alertmanager
@@ -30,7 +31,8 @@ def rule_set(settings: AlertSettings, routing: Routing, sources: Sources) -> dic
     """Return the text of each file by its path: rules/*.yml, alertmanager.yml and the template beside it."""
     rules = {f"rules/{name}": text for name, text in rule_files(settings, sources).items()}
     told = render_alertmanager(routing, ALERTS, settings, direct=sources.direct_jobs is not None)
-    return rules | {ALERTMANAGER_FILE: told, TEMPLATE_FILE: render_alert_template()}
+    files = rules | {ALERTMANAGER_FILE: told, TEMPLATE_FILE: render_alert_template()}
+    return {path: mark.by_settings(text) for path, text in files.items()}
 
 
 def rule_files(settings: AlertSettings, sources: Sources) -> dict[str, str]:

@@ -9,8 +9,10 @@ class Value(StrEnum):
     """What the value of a receiver's key is."""
 
     TEXT = "a text"
+    URL = "an address such as https://host/path, without user and password"
+    HOST_AND_PORT = "a host and a port such as mail.example:587"
     SECRET_FILE = "the path of a file with a secret"  # noqa: S105  a kind of value
-    NUMBER = "a whole number"
+    NUMBER = "a whole number (64 bits, not 0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,12 @@ class Receiver:
     name: str
     kind: ReceiverKind
     values: Mapping[str, str | int]
+
+    @property
+    def secret_files(self) -> tuple[str, ...]:
+        """The paths of its files with secrets."""
+        secret = [key.key for key in self.kind.keys if key.value is Value.SECRET_FILE]
+        return tuple(str(self.values[key]) for key in secret if key in self.values)
 
 
 @dataclass(frozen=True, slots=True)

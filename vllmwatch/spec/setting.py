@@ -25,6 +25,7 @@ class Form(StrEnum):
     LIST = "a list of texts"
     MODELS = "a mapping of models to mappings of thresholds to values"
     NUMBER = "a number"
+    NUMBERS = "a list of numbers above 0"
     QUIET_HOURS = "two times and a time zone, such as 22:00-07:00 Europe/Berlin"
     RECEIVERS = "a list of mappings with the keys name and kind, and those of the kind"
     SECONDS = "a number of seconds (90s, 5m, 1h work too)"
@@ -39,7 +40,7 @@ class Form(StrEnum):
 
 NUMERIC: frozenset[Form] = frozenset({Form.BYTES, Form.NUMBER, Form.SECONDS, Form.WHOLE_NUMBER})
 MAPPINGS: frozenset[Form] = frozenset({Form.MODELS, Form.SEVERITIES, Form.TEAMS})
-LISTS: frozenset[Form] = frozenset({Form.LIST, Form.RECEIVERS, Form.SERVERS, Form.TARGETS})
+LISTS: frozenset[Form] = frozenset({Form.LIST, Form.NUMBERS, Form.RECEIVERS, Form.SERVERS, Form.TARGETS})
 _UNIT_SUFFIXES = {Form.SECONDS: "_seconds", Form.BYTES: "_bytes"}
 
 

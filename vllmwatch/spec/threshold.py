@@ -11,7 +11,8 @@ class Threshold:
     """A threshold: `key` is the setting, `help` one sentence that says what is too much.
 
     `per_model` says that a model may have a value of its own. `edges`, where there are any, are the only values
-    allowed: the bucket edges of the histogram that it is counted by.
+    allowed: the bucket edges of the histogram that it is counted by. Servers may have others, which the setting
+    `edges_setting` names.
     """
 
     key: str
@@ -20,12 +21,14 @@ class Threshold:
     help: str
     per_model: bool = False
     edges: tuple[float, ...] = ()
+    edges_setting: str = ""
 
     def __post_init__(self) -> None:
         if not self.key.endswith(self.unit.suffix):
             raise ValueError(f"threshold {self.key!r}: a name in {self.unit.word} ends in {self.unit.suffix!r}")
         try:
             self.require(self.default)
+            self.require_edge(self.default)
         except ValueError as error:
             raise ValueError(f"threshold {self.key!r}: {error}") from None
 
@@ -35,19 +38,28 @@ class Threshold:
             raise ValueError(f"a ratio between 0 and 1 is asked for, not {value:g}")
         if value <= 0:
             raise ValueError(f"more than 0 is asked for, not {value:g}")
-        if self.edges and value not in self.edges:
-            below = [edge for edge in self.edges if edge < value][-1:]
-            above = [edge for edge in self.edges if edge > value][:1]
-            near = " and ".join(f"{edge:g}" for edge in (*below, *above))
-            raise ValueError(f"{value:g} is no bucket edge, and is never guessed at; the nearest are {near}")
+
+    def require_edge(self, value: float, others: Collection[float] = ()) -> None:
+        """Raise ValueError, with the nearest edges, for a value at none of them or of `others`."""
+        edges = sorted({*self.edges, *others})
+        if not self.edges or value in edges:
+            return
+        near = " and ".join(
+            f"{edge:g}" for edge in (*[e for e in edges if e < value][-1:], *[e for e in edges if e > value][:1])
+        )
+        raise ValueError(f"{value:g} is no bucket edge, and is never guessed at; the nearest are {near}")
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The values in force by key, and for models that differ by model and key."""
+    """The values in force by key, and for models that differ by model and key.
+
+    `edges` are bucket edges that servers have beside vLLM's own, by the setting that names them.
+    """
 
     everywhere: Mapping[str, float]
     models: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    edges: Mapping[str, Collection[float]] = field(default_factory=dict)
 
     def apart(self, keys: Collection[str]) -> list[str]:
         """Return the models that have a value of their own for any of the keys, in the order of their names."""

@@ -8,7 +8,7 @@ from vllmwatch.catalog.recordings.terms import DEVICE, ON_DEVICE, ON_WHO, own
 from vllmwatch.catalog.xids import APPLICATION_XIDS, CRITICAL_XIDS
 from vllmwatch.spec.metric import Label, Metric
 from vllmwatch.spec.promql import aggregate, either
-from vllmwatch.spec.recording import EVENTS_PER_SECOND, Group, Recording
+from vllmwatch.spec.recording import Group, Recording
 from vllmwatch.spec.unit import BYTES, CELSIUS, COUNT, INFO, RATIO, TIMESTAMP, Unit
 
 XID_SECONDS = 900
@@ -147,7 +147,6 @@ _NVLINK_ERRORS = _gpu(
         aggregate("max", (*_LINKS_UP, "kind"), f"increase({_LINK_ERRORS})"),
     ),
 )
-_REPLAYS = aggregate("max", DEVICE, f"rate({own(gpu_health.GPU_PCIE_REPLAYS, window='15m')})")
 _ECC = own(gpu_health.GPU_ECC_ERRORS, 'kind="uncorrected"', 'lifetime="volatile"', window="15m")
 _KNOWN = aggregate("count", ("node",), aggregate("group", DEVICE, own(gpu.GPU_UP)))
 _GPUS_UP = Recording(
@@ -216,13 +215,6 @@ GROUP = Group(
             "Pages of memory that were taken out of use (before Ampere).",
             COUNT,
             aggregate("sum", DEVICE, _most(gpu_health.GPU_RETIRED_PAGES, labels=("cause",))),
-        ),
-        _gpu(
-            "pcie_replays_per_lane",
-            "rate15m",
-            "PCIe packets that were sent again, for each lane that the slot has.",
-            EVENTS_PER_SECOND,
-            f"{_REPLAYS} / {ON_DEVICE} {_most(gpu_health.GPU_PCIE_WIDTH_MAX)}",
         ),
         _gpu(
             "utilization_ratio",

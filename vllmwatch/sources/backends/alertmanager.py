@@ -119,6 +119,7 @@ def _alert(raw: Mapping[str, Any]) -> ActiveAlert:
         starts_at=text(raw, "startsAt"),
         silenced_by=tuple(map(str, sequence(status, "silencedBy"))),
         inhibited_by=tuple(map(str, sequence(status, "inhibitedBy"))),
+        receivers=tuple(text(each, "name") for each in sequence(raw, "receivers") if isinstance(each, dict)),
     )
 
 

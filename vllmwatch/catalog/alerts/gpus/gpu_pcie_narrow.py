@@ -14,7 +14,7 @@ every token. It is a sign of a bad seat, riser or slot, which may drop the GPU a
 
 - `nvidia-smi --query-gpu=uuid,pcie.link.width.current,pcie.link.width.max --format=csv` on the node.
 - `lspci -vv -s ADDRESS | grep -E "LnkCap|LnkSta"`: the same from the kernel; "downgraded" names it.
-- `vllmwatch:gpu:pcie_replays_per_lane:rate15m`: does the link err as well?
+- `rate(vllmwatch_gpu_pcie_replays_total{uuid="…"}[15m])`: does the link err as well?
 
 ## What to do
 

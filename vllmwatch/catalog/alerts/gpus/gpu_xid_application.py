@@ -21,7 +21,7 @@ alert says why, and on which GPU.
 1. Always the same model, on several GPUs: a fault of a kernel. Look for the traceback in vLLM's issues; another
    version, or doing without the feature that the traceback names, may help.
 2. Always the same GPU, with several models: the card. Test it (`dcgmi diag -r 3` with nothing on it), have it replaced.
-3. 94: a reset of the GPU in the next window puts the bad row of memory out of use; see `GpuRowRemapPending`.
+3. 94: a reset of the GPU in the next window puts the bad row of memory out of use; see `GpuDrainNeeded`.
 
 ## When it lies
 

@@ -7,7 +7,6 @@ from vllmwatch.catalog.alerts.latency import (
     latency_edge_missing,
     queue_time_high,
     request_latency_budget_burning,
-    request_latency_budget_spent,
     request_latency_p99_high,
     time_to_first_token_budget_burning,
     time_to_first_token_p99_high,
@@ -20,6 +19,5 @@ MODULES: tuple[ModuleType, ...] = (
     queue_time_high,
     request_latency_budget_burning,
     time_to_first_token_budget_burning,
-    request_latency_budget_spent,
     latency_edge_missing,
 )

@@ -20,7 +20,7 @@ share is of those alone.
 ## What to do
 
 1. Set the threshold to an edge that the server has, for this model alone under `models`, and write the rules anew with
-   `vllmwatch rules --output FOLDER`.
+   `vllmwatch rules --output FOLDER`. One that vLLM has not by itself is to be named (`request_latency_edges`).
 2. Or give the server the edge: `--custom-histogram-buckets` replaces all edges of a latency, so name the others too.
 3. Or upgrade vLLM, so that all servers of the model have the same edges.
 

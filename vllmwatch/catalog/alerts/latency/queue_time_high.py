@@ -20,7 +20,7 @@ so it is the clearest sign that there are too few servers for the load, and it c
 
 ## What to do
 
-1. All servers have a queue: add a server; `ModelWithoutHeadroom` says the same of this moment.
+1. All servers have a queue: add a server.
 2. One has: the load balancer sends it too much, or it is slow.
 3. The KV cache is not full and `--max-num-seqs` run: raise that, at the price of slower answers.
 4. It is one client: ask it to send less at once, or bound the queue (`--max-num-queued-reqs`).

@@ -6,7 +6,6 @@ from vllmwatch.catalog.alerts.saturation import (
     kv_cache_exhausted,
     kv_cache_exhaustion_soon,
     kv_cache_usage_high,
-    model_without_headroom,
     queue_growing,
 )
 
@@ -15,5 +14,4 @@ MODULES: tuple[ModuleType, ...] = (
     kv_cache_exhausted,
     kv_cache_exhaustion_soon,
     queue_growing,
-    model_without_headroom,
 )

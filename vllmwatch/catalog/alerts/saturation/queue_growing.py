@@ -20,8 +20,7 @@ and this does not end by itself.
 ## What to do
 
 1. This server alone: take load from it; if it does less than its like, look at its GPUs and start it anew.
-2. All: add servers (`ModelWithoutHeadroom` says so too), or bound the queue (`--max-num-queued-reqs`) so that clients
-   are told at once and can go elsewhere.
+2. All: add servers, or bound the queue (`--max-num-queued-reqs`) so that clients are told at once and can go elsewhere.
 3. One client: ask it to keep fewer requests open.
 
 ## When it lies
@@ -56,6 +55,7 @@ ALERT = Alert(
     causes=(
         "KvCacheExhausted",
         "ModelWithoutServer",
+        "VllmAsleepWithTraffic",
         "VllmEngineStuck",
         "VllmSchedulerStalled",
         "VllmServerDown",

@@ -42,7 +42,7 @@ ALERT = Alert(
     expression="vllmwatch:engine:kv_offload_jobs_failed:increase10m >= 5",
     hold="5m",
     keep_firing="5m",
-    summary="KV cannot be moved below the GPU on {{ $labels.server }} ({{ $labels.model_name }})",
+    summary="KV offload fails on {{ $labels.server }} ({{ $labels.model_name }})",
     description=(
         "{{ $value | humanize }} moves of KV of engine {{ $labels.engine }} of {{ $labels.server }} failed within ten "
         "minutes."

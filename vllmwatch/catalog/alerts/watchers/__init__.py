@@ -10,7 +10,6 @@ from vllmwatch.catalog.alerts.watchers import (
     nobody_is_paged,
     notifications_failing,
     nvml_down,
-    prometheus_not_connected,
     rules_failing,
     target_metrics_missing,
     target_scrape_slow,
@@ -27,7 +26,6 @@ MODULES: tuple[ModuleType, ...] = (
     discovery_failing,
     config_reload_failed,
     rules_failing,
-    prometheus_not_connected,
     notifications_failing,
     nobody_is_paged,
 )

@@ -206,17 +206,10 @@ STORIES: tuple[Story, ...] = (
         ),
     ),
     Story(
-        "replays of PCIe are told for each lane, and how busy a GPU was over a quarter of an hour",
+        "how busy a GPU was over a quarter of an hour",
         30,
-        (
-            *_of_both("vllmwatch_gpu_pcie_replays_total", "0+24x120", "0+24x120"),
-            *_of_both("vllmwatch_gpu_pcie_link_width_max", "16x120", "8x120"),
-            *_of_both("vllmwatch_gpu_utilization_ratio", "0.5x120", "0x20 1x100"),
-        ),
-        (
-            expect(_TIME, "gpu:pcie_replays_per_lane:rate15m", gpu_says(0.05, _A), gpu_says(0.1, _B)),
-            expect(_TIME, "gpu:utilization_ratio:avg15m", gpu_says(0.5, _A), gpu_says(1, _B)),
-        ),
+        (*_of_both("vllmwatch_gpu_utilization_ratio", "0.5x120", "0x20 1x100"),),
+        (expect(_TIME, "gpu:utilization_ratio:avg15m", gpu_says(0.5, _A), gpu_says(1, _B)),),
     ),
     Story(
         "an NVLink is down when it was up; those that never were, and those of a GPU cut by MIG, are not",
