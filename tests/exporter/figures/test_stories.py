@@ -26,7 +26,7 @@ IDENTITY: dict[str, Labels] = {
     "engine_gpu": ("server", "engine", "uuid"),
 }
 # Read by alerts and boards alone: windows for them, shares held against their own past, and faults of GPUs.
-NOT_FIGURES = frozenset({"errors", "caches", "gpus", "sleep", "transfer"})
+NOT_FIGURES = frozenset({"errors", "caches", "gpus", "life", "sleep", "transfer"})
 THEMES = {recording.name: group.theme for group in RECORDINGS for recording in group.recordings}
 BY_NAME = {recording.name: recording for group in RECORDINGS for recording in group.recordings}
 
