@@ -8,6 +8,7 @@ from typing import Protocol
 import pytest
 
 from tests.real import alertmanager_programs, prometheus_programs, vllm_environment
+from tests.real.board_world import BoardWorld, make_board_world
 from tests.real.exporter_process import ExporterProcess
 from tests.real.places import PeerUnavailableError
 from tests.real.prometheus_server import PrometheusServer, Scrape
@@ -130,3 +131,26 @@ def start_prometheus(tmp_path: Path) -> Iterator[StartPrometheus]:
             return server
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def board_world(
+    newest_prometheus: Prometheus,
+    fake_nvml_folder: Path,
+    vllm_server: VllmServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[BoardWorld]:
+    """Return the world in which boards are tried, once it has been; only its Prometheus still runs."""
+    try:
+        alertmanager = alertmanager_programs.find("newest")
+    except PeerUnavailableError as error:
+        pytest.skip(str(error))
+    with ExitStack() as running:
+        yield make_board_world(
+            tmp_path_factory.mktemp("board-world"),
+            newest_prometheus,
+            alertmanager,
+            fake_nvml_folder,
+            vllm_server,
+            running,
+        )
