@@ -2,12 +2,13 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS, THEMES
+from vllmwatch.catalog.boards import BOARDS
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.catalog.recordings.stories import STORIES
 from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
@@ -16,6 +17,8 @@ from vllmwatch.render.alert_cases import alert_case_path, render_alert_cases
 from vllmwatch.render.alert_rules import AlertSettings, alert_rule_path, render_alert_rules
 from vllmwatch.render.command_page import CommandHelp, render_command_page
 from vllmwatch.render.config_file import render_config_file
+from vllmwatch.render.grafana import board_path, render_board
+from vllmwatch.render.grafana.settings import BoardSettings
 from vllmwatch.render.metrics_page import render_metrics_page
 from vllmwatch.render.promtool import leaned_on, render_stories, story_path
 from vllmwatch.render.recordings_page import render_recordings_page
@@ -24,7 +27,7 @@ from vllmwatch.render.runbooks import render_runbook, render_runbook_index, runb
 from vllmwatch.render.settings_page import render_settings_page
 
 # Folders that hold generated files alone: any other file in them is left over.
-GENERATED_FOLDERS: tuple[str, ...] = ("alerts/rules", "alerts/tests", "docs/reference")
+GENERATED_FOLDERS: tuple[str, ...] = ("alerts/rules", "alerts/tests", "dashboards", "docs/reference")
 _MODE = 0o644
 
 
@@ -52,6 +55,7 @@ def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
         Artifact("docs/reference/metrics.md", render_metrics_page),
         Artifact("docs/reference/recordings.md", partial(render_recordings_page, RECORDINGS)),
         Artifact("docs/reference/settings.md", render_settings_page),
+        *_boards(),
         Artifact("docs/reference/vllmwatch.example.yml", lambda: mark.comment(render_config_file())),
     )
 
@@ -81,6 +85,12 @@ def _alerts() -> dict[str, Callable[[], str]]:
     for alert in ALERTS:
         files[runbook_path(alert)] = partial(render_runbook, alert, RUNBOOKS[alert.name], settings)
     return files
+
+
+def _boards() -> Iterator[Artifact]:
+    """Yield the file of each board, at the thresholds that hold unless the settings say otherwise."""
+    for board in BOARDS:
+        yield Artifact(board_path(board), partial(render_board, board, BoardSettings()))
 
 
 def rendered(wanted: Iterable[Artifact]) -> dict[str, bytes]:

@@ -19,11 +19,17 @@ def template(body: str) -> str:
     return f"{{{{/* {_BY_CATALOG} */ -}}}}\n\n{body.strip()}\n"
 
 
+def sentence() -> str:
+    """Return the mark as a sentence, for files that have no comments and a description."""
+    return _BY_CATALOG
+
+
 def by_settings(text: str) -> str:
     """Return a marked text with the mark of what is made for one's own settings."""
     return text.replace(_BY_CATALOG, _BY_SETTINGS, 1)
 
 
 def is_marked(text: str) -> bool:
-    """Tell whether a text is a generated file."""
-    return any(words in text.partition("\n")[0] for words in (_BY_CATALOG, _BY_SETTINGS))
+    """Tell whether a text is a generated file; JSON has the mark in its second line."""
+    head = "\n".join(text.split("\n", 2)[:2])
+    return any(words in head for words in (_BY_CATALOG, _BY_SETTINGS))

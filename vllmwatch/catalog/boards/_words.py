@@ -1,0 +1,133 @@
+"""Words in which boards are written: what is asked of which series, narrowed to what the variables of a board say."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vllmwatch.catalog.boards._figures import FIGURES
+from vllmwatch.spec.board import Limits, Look, Panel, Query, Row, Source, Variable
+from vllmwatch.spec.promql import aggregate, select
+from vllmwatch.spec.unit import Unit
+
+NO_LIMITS = Limits()
+MOST = "$most"
+"""The variable of how many series a panel shows at most: with 1,000 servers nobody reads more, and Grafana stalls."""
+
+_SERVERS = "vllmwatch:server:info:now"
+_WHO = ("model_name", "server", "engine", "node", "uuid", "gpu", "rank")
+NODE = Variable("node", "Node", "label_values(vllmwatch:server:info:now, node)")
+NODE_OF_GPUS = Variable("node", "Node", "label_values(vllmwatch_gpu_up, node)")
+MODEL = Variable("model_name", "Model", f'label_values({_SERVERS}{{node=~"$node"}}, model_name)')
+SERVER = Variable("server", "Server", f'label_values({_SERVERS}{{node=~"$node",model_name=~"$model_name"}}, server)')
+ENGINE = Variable(
+    "engine", "Engine", 'label_values(vllmwatch:engine:requests_running:max{node=~"$node",server=~"$server"}, engine)'
+)
+GPU = Variable("uuid", "GPU", 'label_values(vllmwatch_gpu_up{node=~"$node"}, uuid)')
+SERVER_OF_TARGETS = Variable("server", "Server", 'label_values(vllmwatch_target_up{node=~"$node"}, server)')
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a board is narrowed to: its variables, which match the labels that a series has."""
+
+    variables: tuple[Variable, ...]
+
+    def matchers(self, labels: Iterable[str]) -> list[str]:
+        """Return a matcher for each variable whose label is among these."""
+        return [f'{each.name}=~"${each.name}"' for each in self.variables if each.name in labels]
+
+    def select(self, name: str, *matchers: str, window: str = "") -> str:
+        """Return a selector of a series, narrowed; raises KeyError for one that there is not."""
+        return select(name, *matchers, *self.matchers(FIGURES[name].labels), window=window)
+
+    def highest(self, name: str, *matchers: str, by: Sequence[str] | None = None, word: str = "") -> Query:
+        """Ask for the series with the highest values, each counted once."""
+        return self._ranked("topk", name, matchers, by, word)
+
+    def lowest(self, name: str, *matchers: str, by: Sequence[str] | None = None, word: str = "") -> Query:
+        """Ask for the series with the lowest values, each counted once."""
+        return self._ranked("bottomk", name, matchers, by, word)
+
+    def rate(self, name: str, *matchers: str, by: Sequence[str], word: str = "") -> Query:
+        """Ask for the rate of a counter, the highest series of it."""
+        labels = tuple(by)
+        every = FIGURES[name].labels
+        each = aggregate("max", every, f"rate({self.select(name, *matchers, window='$__rate_interval')})")
+        expression = f"topk({MOST}, {aggregate('sum', labels, each)})" if labels else f"sum({each})"
+        return Query(expression, labels, legend(labels, word))
+
+    def total(self, name: str, *matchers: str, by: Sequence[str] = (), operator: str = "sum", word: str = "") -> Query:
+        """Ask for one value of all series, or one for each of some labels, each series counted once."""
+        labels = tuple(by)
+        each = aggregate("max", FIGURES[name].labels, self.select(name, *matchers))
+        if not labels:
+            return Query(f"{operator}({each})", (), word)
+        return Query(aggregate(operator, labels, each), labels, legend(labels, word))
+
+    def _ranked(self, operator: str, name: str, matchers: Sequence[str], by: Sequence[str] | None, word: str) -> Query:
+        labels = FIGURES[name].labels if by is None else tuple(by)
+        inner = "max" if operator == "topk" else "min"
+        expression = f"{operator}({MOST}, {aggregate(inner, labels, self.select(name, *matchers))})"
+        return Query(expression, labels, legend(labels, word))
+
+
+def legend(labels: Sequence[str], word: str = "") -> str:
+    """Return the name of a series: a word, whose it is, and what else tells it from the others."""
+    whose: list[str] = []
+    if "server" in labels:
+        whose.append("{{server}}")
+    elif "model_name" in labels:
+        whose.append("{{model_name}}")
+    if "engine" in labels:
+        whose.append("engine {{engine}}")
+    if "gpu" in labels:
+        whose.append("GPU {{gpu}}")
+    elif "uuid" in labels:
+        whose.append("{{uuid}}")
+    others = [f"{{{{{label}}}}}" for label in labels if label not in _WHO]
+    node = ["({{node}})"] if "node" in labels and (len(whose) > 0) else ["{{node}}"] if "node" in labels else []
+    return " ".join([*([word] if word else []), *others, *whose, *node])
+
+
+def panel(title: str, look: Look, *queries: Query, of: Sequence[str] = (), also: str = "", **craft: Any) -> Panel:
+    """Return a panel that is described, and has its unit, by the figures `of` which it shows; `also` is said after."""
+    figures = [FIGURES[name] for name in of]
+    said = list(dict.fromkeys(figure.help for figure in figures))
+    text = " ".join([*said, also]).strip()
+    unit = craft.pop("unit", figures[0].unit if figures else None)
+    fields = craft if unit is None else {**craft, "unit": unit}
+    return Panel(title, look, text, queries, **fields)
+
+
+def lines(title: str, *queries: Query, of: Sequence[str], also: str = "", **craft: Any) -> Panel:
+    """Return a panel of lines over time."""
+    return panel(title, Look.LINES, *queries, of=of, also=also, **craft)
+
+
+def number(title: str, query: Query, *, of: Sequence[str] = (), also: str = "", **craft: Any) -> Panel:
+    """Return a panel of one number, or of one for each series, as it is now."""
+    return panel(
+        title, Look.NUMBER, replace(query, at_once=True), of=of, also=also, **{"width": 4, "height": 4} | craft
+    )
+
+
+def column(query: Query, heading: str, unit: Unit, limits: Limits = NO_LIMITS) -> Query:
+    """Return a query as a column of a table."""
+    return replace(query, column=heading, unit=unit, limits=limits, at_once=True)
+
+
+def among(query: Query, those: Query) -> Query:
+    """Return a query for those alone that another has, which have the same labels."""
+    inner = query.expression.removeprefix(f"topk({MOST}, ").removesuffix(")")
+    whose = f"on ({', '.join(those.labels)})"
+    return replace(query, expression=f"{inner} and {whose} {those.expression}")
+
+
+def logs(expression: str) -> Query:
+    """Ask for lines of logs."""
+    return Query(expression, (), source=Source.LOGS)
+
+
+def row(title: str, *panels: Panel, folded: bool = False) -> Row:
+    """Return a row of a board."""
+    return Row(title, panels, folded)
