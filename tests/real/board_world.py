@@ -206,15 +206,16 @@ class _Making:
         return BoardWorld(self.prometheus, begun, ended)
 
     def _well(self) -> float:
-        """Return a moment at which all pages were scraped just before, which takes a slow machine more than one try."""
+        """Return a moment at which all pages had been scraped, which takes a slow machine more than one try."""
         deadline = time.monotonic() + 60
         while True:
             now = time.time()
+            # A scrape bears the time at which it began: those under way now are of this moment too, if they end well.
+            time.sleep(SCRAPE_SECONDS + 1)
             found = self.prometheus.get("/api/v1/query", query="up", time=str(now))["result"]
             if len(found) == PAGES and all(sample["value"][1] == "1" for sample in found):
                 return now
             assert time.monotonic() < deadline, f"not all is up: {found}"
-            time.sleep(0.5)
 
     def _keep_busy(self, over: threading.Event) -> None:
         """Send the real server a few requests at a time, some of which have a beginning in common."""

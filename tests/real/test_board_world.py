@@ -129,7 +129,8 @@ def test_one_model_is_on_two_nodes_and_in_two_releases(board_world: BoardWorld) 
     }
     models = {labels["model_name"] for labels, _ in board_world.query("vllmwatch:model:tokens:rate5m")}
     assert {PATH_MODEL, MODEL_NAME, MODEL} < models
-    assert GONE_MODEL not in models
+    running = {labels["model_name"] for labels, _ in board_world.query("vllmwatch:model:requests_running:sum")}
+    assert models - running == {GONE_MODEL}
 
 
 def test_world_lasts_no_longer_than_it_should_and_stands_still(board_world: BoardWorld) -> None:
