@@ -63,6 +63,18 @@ ALERTING: tuple[Setting, ...] = (
     ),
     Setting("grafana_url", Form.URL, "http://localhost:3000", "Where Grafana is, for the links to boards in alerts."),
     Setting(
+        "grafana_metrics_source",
+        Form.TEXT,
+        "default",
+        "The uid of the Prometheus data source that boards ask; default is Grafana's own default.",
+    ),
+    Setting(
+        "grafana_logs_source",
+        Form.TEXT,
+        "default",
+        "The uid of the Loki data source that boards ask; default is Grafana's own default.",
+    ),
+    Setting(
         "runbook_base_url",
         Form.URL,
         "http://localhost:9836/runbooks",

@@ -4,6 +4,7 @@ from vllmwatch.cli.thresholds import thresholds
 from vllmwatch.config import Config
 from vllmwatch.render.alert_rules import AlertSettings
 from vllmwatch.render.alertmanager import Routing
+from vllmwatch.render.grafana.settings import BoardSettings
 from vllmwatch.render.rule_set import Sources
 from vllmwatch.spec.receiver import Team
 
@@ -17,6 +18,16 @@ def alert_settings(config: Config) -> AlertSettings:
         external_labels=config.external_labels,
         runbook_base_url=config.runbook_base_url.rstrip("/"),
         grafana_url=config.grafana_url.rstrip("/"),
+    )
+
+
+def board_settings(config: Config) -> BoardSettings:
+    """Return the thresholds, links and data sources of boards."""
+    return BoardSettings(
+        thresholds=thresholds(config),
+        runbook_base_url=config.runbook_base_url.rstrip("/"),
+        metrics_source=config.grafana_metrics_source,
+        logs_source=config.grafana_logs_source,
     )
 
 

@@ -41,7 +41,11 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "silence", "vllmwatch.cli.silence", "Silence alerts for a time; without a matcher, list the silences in force."
     ),
-    Entry("generate", "vllmwatch.cli.generate", "Write the files of a checkout that are made from the catalogue."),
+    Entry(
+        "generate",
+        "vllmwatch.cli.generate",
+        "Write the files of a checkout that are made from the catalogue; with `dashboards`, boards for you.",
+    ),
 )
 
 

@@ -8,15 +8,14 @@ from urllib.parse import urlsplit
 import typer
 
 from vllmwatch.cli.alert_settings import alert_settings, routing, sources
+from vllmwatch.cli.files import compared, folder_of, written
 from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.config import Config
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.alertmanager import Routing
-from vllmwatch.render.artifacts import Difference, differences, foreign, write
 from vllmwatch.render.rule_set import rule_set
 
 _FOLDERS = ("rules",)
-_ELSEWHERE = "Choose another folder with --output."
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 Output = Annotated[str, typer.Option("--output", metavar="FOLDER", help="The folder to write to; made where missing.")]
@@ -30,46 +29,22 @@ def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
     Thresholds, severities, links and receivers are those of the settings: rules/*.yml for Prometheus 2.53 or newer,
     alertmanager.yml with its template for Alertmanager 0.28 or newer. What a person wrote is never overwritten.
     """
-    if not output.strip():
-        raise VllmwatchError("--output: the name of a folder is asked for, not an empty one", hint=_ELSEWHERE)
+    folder = folder_of("--output", output)
     config = load()
     told = routing(config)
     texts = {path: text.encode() for path, text in rule_set(alert_settings(config), told, sources(config)).items()}
     for warning in _warnings(config, told):
         typer.echo(f"warning: {warning} (vllmwatch.yml)", err=True)
-    try:
-        found = _compared(Path(output), texts) if check else _written(Path(output), texts)
-    except OSError as error:
-        raise VllmwatchError(
-            f"{error.filename or output}: cannot be written: {error.strerror}", hint=_ELSEWHERE
-        ) from None
+    found = (compared if check else written)(folder, texts, _FOLDERS)
     for difference in found if check else ():
-        typer.echo(f"{Path(output) / difference.path}: {difference.what}")
+        typer.echo(f"{folder / difference.path}: {difference.what}")
     if check and found:
         raise VllmwatchError(
             f"{len(found)} file(s) are not as the settings say",
             hint=f"Run `vllmwatch rules --output {output}`, then reload Prometheus and Alertmanager.",
         )
-    written = "" if check or not found else f", {len(found)} of them just written"
-    typer.echo(f"{output}: {len(texts)} files are as the settings say{written}")
-
-
-def _compared(output: Path, texts: dict[str, bytes]) -> list[Difference]:
-    """Return what is not as it should be; rules that a person put beside ours are theirs."""
-    found = differences(output, texts, folders=_FOLDERS)
-    theirs = foreign(output, [each.path for each in found])
-    return [each for each in found if each.path in texts or each.path not in theirs]
-
-
-def _written(output: Path, texts: dict[str, bytes]) -> list[Difference]:
-    """Write what differs, all of it or, where a person's file is in the way, nothing; return what was written."""
-    found = differences(output, texts, folders=_FOLDERS)
-    if theirs := foreign(output, [each.path for each in found if each.path in texts]):
-        raise VllmwatchError(
-            f"{', '.join(str(output / path) for path in theirs)}: not written by vllmwatch, and would be overwritten",
-            hint=f"Move it away, or take what you need of it into your settings. {_ELSEWHERE}",
-        )
-    return list(write(output, texts, folders=_FOLDERS))
+    just = "" if check or not found else f", {len(found)} of them just written"
+    typer.echo(f"{output}: {len(texts)} files are as the settings say{just}")
 
 
 def _warnings(config: Config, told: Routing) -> Iterator[str]:

@@ -68,6 +68,8 @@ class Config:
     team: str
     external_labels: tuple[str, ...]
     grafana_url: str
+    grafana_metrics_source: str
+    grafana_logs_source: str
     runbook_base_url: str
     receivers: tuple[Receiver, ...]
     page_to: tuple[str, ...]

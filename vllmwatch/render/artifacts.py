@@ -49,15 +49,16 @@ class Difference:
 
 def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
     """Return all generated files in the order of their paths; `commands` are for the page of the commands."""
-    return (
-        *(Artifact(path, render) for path, render in sorted((_recordings() | _alerts()).items())),
+    found = (
+        *(Artifact(path, render) for path, render in (_recordings() | _alerts()).items()),
+        *_boards(),
         Artifact("docs/reference/cli.md", partial(render_command_page, commands)),
         Artifact("docs/reference/metrics.md", render_metrics_page),
         Artifact("docs/reference/recordings.md", partial(render_recordings_page, RECORDINGS)),
         Artifact("docs/reference/settings.md", render_settings_page),
-        *_boards(),
         Artifact("docs/reference/vllmwatch.example.yml", lambda: mark.comment(render_config_file())),
     )
+    return tuple(sorted(found, key=lambda artifact: artifact.path))
 
 
 def _recordings() -> dict[str, Callable[[], str]]:

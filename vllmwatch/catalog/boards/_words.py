@@ -62,7 +62,7 @@ class Scope:
         each = aggregate("max", FIGURES[name].labels, self.select(name, *matchers))
         if not labels:
             return Query(f"{operator}({each})", (), word)
-        return Query(aggregate(operator, labels, each), labels, legend(labels, word))
+        return Query(f"topk({MOST}, {aggregate(operator, labels, each)})", labels, legend(labels, word))
 
     def _ranked(self, operator: str, name: str, matchers: Sequence[str], by: Sequence[str] | None, word: str) -> Query:
         labels = FIGURES[name].labels if by is None else tuple(by)

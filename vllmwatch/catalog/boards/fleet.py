@@ -93,7 +93,7 @@ _WELL = row(
         "How many servers are down?",
         f"count({_UP} == 0)",
         "Servers that are watched and give no page, those that load their model included.",
-        alerts=("VllmServerDown", "VllmServerNeverUp", "VllmCrashLooping"),
+        alerts=("VllmServerDown", "VllmServerNeverUp", "VllmServersMissing", "VllmCrashLooping"),
         limits=Limits(care_above=0),
     ),
     number(
@@ -162,7 +162,7 @@ _HURT = row(
         of=("vllmwatch:model:request_latency_slow:ratio_increase10m",),
         also="Above 1 % the 99th percentile is above request_latency_p99_seconds.",
         no_data=NO_TRAFFIC,
-        alerts=("RequestLatencyP99High",),
+        alerts=("RequestLatencyP99High", "LatencyEdgeMissing"),
         limits=Limits(bad_above=0.01),
     ),
     lines(

@@ -35,6 +35,7 @@ def board(data: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in data.items() if key not in _DEAD_ON_BOARDS}
     kept["panels"] = [_panel(each) for each in data["panels"]]
     kept["templating"] = {"list": [_variable(each) for each in data["templating"]["list"]]}
+    kept["timepicker"] = {}
     return kept | {"id": None, "schemaVersion": SCHEMA_VERSION}
 
 
