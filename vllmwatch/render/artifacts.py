@@ -15,6 +15,7 @@ from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
 from vllmwatch.render import mark
 from vllmwatch.render.alert_cases import alert_case_path, render_alert_cases
 from vllmwatch.render.alert_rules import AlertSettings, alert_rule_path, render_alert_rules
+from vllmwatch.render.board_pictures import picture_path, render_boards_page, render_picture
 from vllmwatch.render.command_page import CommandHelp, render_command_page
 from vllmwatch.render.config_file import render_config_file
 from vllmwatch.render.grafana import board_path, render_board
@@ -89,8 +90,10 @@ def _alerts() -> dict[str, Callable[[], str]]:
 
 
 def _boards() -> Iterator[Artifact]:
-    """Yield the file of each board, at the thresholds that hold unless the settings say otherwise."""
+    """Yield the files of each board, at the thresholds that hold unless the settings say otherwise, and their page."""
+    yield Artifact("docs/reference/boards.md", partial(render_boards_page, BOARDS))
     for board in BOARDS:
+        yield Artifact(picture_path(board), partial(render_picture, board))
         yield Artifact(board_path(board), partial(render_board, board, BoardSettings()))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import grafanalib.core as grafana
 
 from vllmwatch.render import mark
-from vllmwatch.render.grafana import mend, panels
+from vllmwatch.render.grafana import annotations, mend, panels
 from vllmwatch.render.grafana.settings import BoardSettings
 from vllmwatch.spec.board import Dashboard, Panel, Row, Variable
 
@@ -31,7 +31,7 @@ def render_board(board: Dashboard, settings: BoardSettings) -> str:
         graphTooltip=grafana.GRAPH_TOOLTIP_MODE_SHARED_CROSSHAIR,
         links=[_to_the_others()],
         templating=grafana.Templating(list(_variables(board, settings))),
-        annotations=grafana.Annotations(list(_annotations(board))),
+        annotations=grafana.Annotations(list(annotations.of_board(board))),
         panels=list(_panels(board, settings)),
     )
     data = mend.board(json.loads(json.dumps(made.to_json_data(), default=_plain)))
@@ -123,55 +123,3 @@ def _variable(variable: Variable) -> grafana.Template:
         refresh=_RANGE,
         sort=grafana.SORT_ALPHA_ASC,
     )
-
-
-def _annotations(board: Dashboard) -> Iterator[dict[str, Any]]:
-    yield {
-        "builtIn": 1,
-        "datasource": {"type": "grafana", "uid": "-- Grafana --"},
-        "enable": True,
-        "hide": True,
-        "iconColor": "rgba(0, 211, 255, 1)",
-        "name": "Annotations & Alerts",
-        "type": "dashboard",
-    }
-    names = {variable.name for variable in board.variables}
-    narrowed = "".join(f',{name}=~"${name}"' for name in ("node", "model_name", "server") if name in names)
-    of_servers = "".join(f',{name}=~"${name}"' for name in ("node", "server") if name in names)
-    restarts, before = (
-        f"max by (server) (vllmwatch:server:restarts:increase1h{{{of_servers[1:]}}}{when})"
-        for when in ("", " offset 2m")
-    )
-    versions, old = (
-        f"group by (server, version) (vllmwatch_target_info{{{of_servers[1:]}}}{when})" for when in ("", " offset 5m")
-    )
-    for name, color, expression, title in (
-        (
-            "Pages",
-            "red",
-            f'max by (alertname, model_name, server, node) (ALERTS{{alertstate="firing",severity="page"{narrowed}}})',
-            "{{alertname}} {{model_name}} {{server}} {{node}}",
-        ),
-        ("Restarts", "orange", f"{restarts} > {before}", "{{server}} started anew"),
-        (
-            "Model loads",
-            "blue",
-            f'max by (server) (vllmwatch_target_error{{reason="loading"{of_servers}}}) == 1',
-            "{{server}} loads its model",
-        ),
-        (
-            "Changes",
-            "purple",
-            f"{versions} unless {old}",
-            "{{server}} runs {{version}}",
-        ),
-    ):
-        yield {
-            "datasource": panels.METRICS,
-            "enable": name != "Changes",
-            "expr": expression,
-            "iconColor": color,
-            "name": name,
-            "step": "60s",
-            "titleFormat": title,
-        }
