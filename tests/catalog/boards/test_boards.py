@@ -117,6 +117,25 @@ def test_a_series_leads_on(board: Dashboard, panel: Panel) -> None:
         assert board.uid is Board.SERVER or any(url.startswith(f"/d/{Board.SERVER}?") for url in urls)
 
 
+def test_logs_are_asked_for_by_the_labels_that_streams_have() -> None:
+    asked = [
+        query.expression
+        for board in BOARDS
+        for panel in board.panels
+        for query in panel.queries
+        if query.source is Source.LOGS
+    ]
+    assert len(asked) > 5
+    for text in asked:
+        (selector,) = re.findall(r"\{[^{}]*\}", text)
+        assert set(re.findall(r"(\w+)(?:=~|=)", selector)) <= {"job", "node", "server"}, text
+        # A stream's selector must match something that is not empty; what a person types is no part of the grammar.
+        assert re.search(r'job="(vllm|kernel)"', selector)
+        assert '"$search"' not in text
+        found = set(re.findall(r"\| (\w+)(?:=~|!=|=)", text))
+        assert found <= {"level", "event", "request_id"}, text
+
+
 def test_every_alert_is_watched_on_a_panel_of_the_board_that_it_links_to() -> None:
     shown = {(board.uid, name) for board in BOARDS for panel in board.panels for name in panel.alerts}
     named = {name for _, name in shown}

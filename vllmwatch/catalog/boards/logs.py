@@ -77,7 +77,7 @@ BOARD = Dashboard(
             panel(
                 "What became of a request?",
                 Look.LOGS,
-                logs(f'{_VLLM} | request_id!="" |= "$search"'),
+                logs(f'{_VLLM} | request_id!="" |= `$search`'),
                 also="Lines with the id of a request; write the id, or a part of it, into Search above.",
                 no_data="None; see --enable-log-requests",
                 width=12,
@@ -98,7 +98,7 @@ BOARD = Dashboard(
             panel(
                 "What do the servers write?",
                 Look.LOGS,
-                logs(f'{_VLLM} |= "$search"'),
+                logs(f"{_VLLM} |= `$search`"),
                 also="The servers' logs as they are, with Search above.",
                 no_data=_NO_LOGS,
                 width=24,
