@@ -156,6 +156,15 @@ def test_the_numbers_and_the_places_of_panels_are_their_own(board: Dashboard) ->
     assert len(taken) == 24 * height
 
 
+@OF_BOARDS
+def test_no_panel_draws_more_than_a_thousand_series(board: Dashboard) -> None:
+    (most,) = [each for each in made(board)["templating"]["list"] if each["name"] == "most"]
+    highest = max(int(option["value"]) for option in most["options"])
+    for panel in board.panels:
+        bounded = [query for query in panel.queries if "$most" in query.expression]
+        assert highest * len(bounded) <= 1000, panel.title
+
+
 def test_no_two_boards_have_the_same_place_or_name() -> None:
     assert len({board_path(board) for board in BOARDS}) == len({board.title for board in BOARDS}) == len(BOARDS)
 

@@ -12,7 +12,7 @@ from vllmwatch.render.grafana.settings import BoardSettings
 from vllmwatch.spec.board import Dashboard, Panel, Row, Variable
 
 TAG = "vllmwatch"
-_MOST = ("10", "25", "50", "200")
+_MOST = ("10", "25", "50", "100")
 _DEFAULT_MOST = "50"
 _LOAD, _RANGE = 1, 2
 
