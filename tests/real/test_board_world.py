@@ -32,6 +32,7 @@ QUIET = {
     "PrefixCacheHitsDropped": "needs a day with a better share than now",
     "SpeculationAcceptanceDropped": "needs a day with a better share than now",
     "RulesFailing": "no rule fails, which is tested below",
+    "RulesMissing": "all rules are there",
     "TargetScrapeSlow": "a page that takes five seconds is given up after two here",
     "VllmServersMissing": "a node that has no server left would leave the boards less to show",
 }

@@ -132,7 +132,7 @@ _RULES = row(
         of=("prometheus_rule_evaluation_failures_total",),
         no_data=_NO_PROMETHEUS,
         limits=Limits(bad_above=0.0),
-        alerts=("RulesFailing",),
+        alerts=("RulesFailing", "RulesMissing"),
     ),
     lines(
         "How long do the groups of rules take?",

@@ -11,6 +11,7 @@ from vllmwatch.catalog.alerts.watchers import (
     notifications_failing,
     nvml_down,
     rules_failing,
+    rules_missing,
     target_metrics_missing,
     target_scrape_slow,
     watchdog,
@@ -26,6 +27,7 @@ MODULES: tuple[ModuleType, ...] = (
     discovery_failing,
     config_reload_failed,
     rules_failing,
+    rules_missing,
     notifications_failing,
     nobody_is_paged,
 )
