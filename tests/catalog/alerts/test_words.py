@@ -18,6 +18,7 @@ FILLED = {
     "figure": "pcie_width",
     "xid": "119",
     "pci_bus_id": "",
+    "theme": "saturation",
     "rule_group": "/etc/prometheus/rules/alerts_latency.yml;vllmwatch-alerts-latency",
     "setting": "time_to_first_token_p99_seconds",
     "file": "",

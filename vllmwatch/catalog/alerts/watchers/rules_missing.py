@@ -12,7 +12,7 @@ Alerts and boards lean on the recordings. Without them they are silent and empty
 ## First look
 
 - Prometheus' page `/rules`: is a group `vllmwatch-…` of this theme there?
-- Prometheus' page `/config`: does `rule_files` name the folder?
+- Prometheus' page `/config`: does its list of rule files name the folder?
 - `promtool check rules rules/*.yml` where they lie: a file that is refused keeps all others from being loaded anew.
 
 ## What to do
