@@ -95,10 +95,10 @@ def test_every_data_source_is_a_variable_with_a_default(board: Dashboard) -> Non
     assert variables["datasource"]["type"] == "datasource"
     assert variables["datasource"]["current"]["value"] == "mimir"
     if board.has_logs:
-        assert variables["logs_datasource"]["current"]["value"] == "loki-2"
+        assert variables["loki_datasource"]["current"]["value"] == "loki-2"
     allowed = [
         {"type": "prometheus", "uid": "${datasource}"},
-        {"type": "loki", "uid": "${logs_datasource}"},
+        {"type": "loki", "uid": "${loki_datasource}"},
         {"type": "grafana", "uid": "-- Grafana --"},
     ]
     sources = [each["datasource"] for each in every(data) if "datasource" in each]

@@ -88,9 +88,9 @@ def _to_the_others() -> grafana.DashboardLink:
 
 
 def _variables(board: Dashboard, settings: BoardSettings) -> Iterator[grafana.Template]:
-    yield _data_source("datasource", "Prometheus", "prometheus", settings.metrics_source)
+    yield _data_source("datasource", "Data source", "prometheus", settings.metrics_source)
     if board.has_logs:
-        yield _data_source("logs_datasource", "Loki", "loki", settings.logs_source)
+        yield _data_source("loki_datasource", "Loki data source", "loki", settings.logs_source)
     for variable in board.variables:
         yield _variable(variable)
     if board.has_logs:

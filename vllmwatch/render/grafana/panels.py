@@ -13,7 +13,7 @@ from vllmwatch.spec.board import Dashboard, Look, Panel, Query, Source
 from vllmwatch.spec.promql import either, is_none_of, is_text
 
 METRICS = {"type": "prometheus", "uid": "${datasource}"}
-LOGS = {"type": "loki", "uid": "${logs_datasource}"}
+LOGS = {"type": "loki", "uid": "${loki_datasource}"}
 _FORMATS = {Look.TABLE: "table", Look.HEAT: "heatmap"}
 _TABLE_LEGEND = {"displayMode": "table", "placement": "bottom", "showLegend": True, "calcs": ["lastNotNull", "max"]}
 _LIST_LEGEND = {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []}
