@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 _BACKSLASH = re.compile(r"\\")
 _SPECIAL = re.compile(r"[$^*{}\[\]'+?.()|]")
 ALL = ".*"
+RANGE_SECONDS, INTERVAL_SECONDS = 180, 5
 
 
 def escaped(value: str) -> str:
@@ -21,6 +22,7 @@ def escaped(value: str) -> str:
 def filled(expression: str, values: Mapping[str, Sequence[str]], *, most: int = 50, rate_seconds: int = 20) -> str:
     """Return an expression with each variable filled; variables without values stand at All."""
     text = expression.replace("$__rate_interval", f"{rate_seconds}s").replace("$most", str(most))
+    text = text.replace("$__range", f"{RANGE_SECONDS}s").replace("$__interval", f"{INTERVAL_SECONDS}s")
 
     def value(match: re.Match[str]) -> str:
         chosen = [escaped(each) for each in values.get(match[1], ())]

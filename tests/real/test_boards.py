@@ -132,7 +132,7 @@ def test_the_worst_server_comes_first(board_world: BoardWorld) -> None:
     for other in others:
         assert {labels["server"] for labels, _ in board_world.query(other)} <= known
     states = {labels["server"]: value for labels, value in board_world.query(filled(asked(panel.queries[0]), {}))}
-    assert {0.0, 1.0, 2.0} >= set(states.values()) > {2.0}
+    assert {0.0, 1.0, 1.5, 2.0} >= set(states.values()) > {2.0}
     assert states["gpu-1:stuck"] == 2
 
 
@@ -154,7 +154,8 @@ def test_annotations_mark_what_happened(board_world: BoardWorld, board: Dashboar
         for each in annotations.of_board(board)
         if "expr" in each
     }
-    assert set(shown) == {"Pages", "Restarts", "Model loads", "Changes"}
+    assert set(shown) == {"Pages", "Restarts", "Model loads", "XID events", "Changes"}
     # No server of the world loads a model while it is watched, and the world is younger than a change is old.
     assert shown["Pages"]
     assert shown["Changes"]
+    assert shown["XID events"]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from vllmwatch.catalog.boards import BOARDS
 from vllmwatch.catalog.thresholds import DEFAULTS
 from vllmwatch.render import mark
 from vllmwatch.render.rules import Rule, Text, dump, indented
@@ -12,8 +13,8 @@ from vllmwatch.spec.promql import either, is_none_of, is_one_of, is_text
 from vllmwatch.spec.threshold import Thresholds
 
 INTERVAL = "30s"
-# What a board shows is chosen by these of its variables.
-_VARIABLES = ("model_name", "node", "server", "engine", "uuid")
+# What a board shows is chosen by these.
+_VARIABLES = {board.uid: [variable.name for variable in board.variables] for board in BOARDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ def _rule(alert: Alert, expression: str, severity: Severity, settings: AlertSett
 
 
 def _board_url(alert: Alert, board: Board, grafana_url: str) -> str:
-    labels = [label for label in _VARIABLES if label in alert.labels and alert.subject is not Subject.STACK]
+    labels = [label for label in _VARIABLES[board] if label in alert.labels and alert.subject is not Subject.STACK]
     variables = "&".join(f"var-{label}={{{{ $labels.{label} | urlquery }}}}" for label in labels)
     return f"{grafana_url}/d/{board}{'?' if variables else ''}{variables}"
 

@@ -158,7 +158,6 @@ class Row:
 
     title: str
     panels: tuple[Panel, ...]
-    folded: bool = False
 
     def __post_init__(self) -> None:
         for line in self.lines:

@@ -11,7 +11,7 @@ from vllmwatch.catalog.boards._figures import FIGURES
 from vllmwatch.render.grafana.links import of_panel, of_series
 from vllmwatch.render.grafana.settings import BoardSettings
 from vllmwatch.spec.alert import Board
-from vllmwatch.spec.board import Dashboard, Look, Panel, Query, Source
+from vllmwatch.spec.board import Color, Dashboard, Look, Panel, Query, Source
 from vllmwatch.spec.promql import label_lists, names_in, without_texts
 
 BY_UID = {board.uid: board for board in BOARDS}
@@ -31,7 +31,7 @@ def of_metrics(panel: Panel) -> list[Query]:
 
 def selectors(expression: str) -> list[tuple[str, str]]:
     """Return each name that is read, with what stands in the braces after it."""
-    return re.findall(r"\b([a-z][a-zA-Z0-9_:]*|ALERTS)\{([^{}]*)\}", expression)
+    return re.findall(r"\b([a-z][a-zA-Z0-9_:]*|ALERTS(?:_FOR_STATE)?)\{([^{}]*)\}", expression)
 
 
 def test_every_board_that_alerts_link_to_is_there() -> None:
@@ -69,6 +69,40 @@ def test_every_series_is_counted_once_and_they_are_few(board: Dashboard, panel: 
         assert any(word == "by" for word, _ in label_lists(text)) or re.match(r"(sum|max|count)\(", text), text
         bounded = text.startswith(("topk($most, ", "bottomk($most, ")) or " and on " in text
         assert bounded or set(query.labels) <= {"le"}, f"{panel.title}: {text}"
+
+
+@OF_PANELS
+def test_a_course_shows_the_same_few_series_for_all_of_its_range(board: Dashboard, panel: Panel) -> None:
+    """`topk` alone ranks at every moment anew: series would come and go, many times more than it says."""
+    for query in of_metrics(panel):
+        if panel.look in {Look.LINES, Look.STATES, Look.HISTORY} and "$most" in query.expression:
+            whose = re.escape(f"on ({', '.join(query.labels)})")
+            pinned = rf"\((.+)\) and {whose} (topk\(\$most, max|bottomk\(\$most, min)_over_time\(\(\1\)\[\$__range:"
+            assert re.match(pinned, query.expression, re.DOTALL), query.expression
+            assert query.expression.endswith(" @ end()))")
+
+
+@OF_PANELS
+def test_where_the_low_is_bad_the_lowest_are_shown(board: Dashboard, panel: Panel) -> None:
+    """Among a thousand servers that are up, the one that is down is the one to see."""
+    bad = {value for value, word in panel.values.items() if word.color is Color.BAD}
+    well = {value for value, word in panel.values.items() if word.color is Color.WELL}
+    for query in panel.queries:
+        if panel.look is Look.STATES and well:
+            assert ("bottomk($most" in query.expression) == (max(bad) < min(well)), panel.title
+        if panel.limits.bad_below is not None and query.labels:
+            assert "bottomk($most" in query.expression, panel.title
+
+
+def test_the_board_of_a_link_is_narrowed_to_the_server_on_its_node() -> None:
+    """Two nodes may have a server of one name."""
+    (panel,) = [panel for panel in BY_UID[Board.FLEET].panels if panel.title == "How is each server?"]
+    urls = {link["title"]: link["url"] for link in of_series(panel, BY_UID[Board.FLEET], SETTINGS)}
+    for title in ("The server", "Its logs"):
+        assert (
+            "var-server=${__data.fields.server:percentencode}&var-node=${__data.fields.node:percentencode}&"
+            in urls[title]
+        )
 
 
 @OF_PANELS
@@ -138,6 +172,5 @@ def test_logs_are_asked_for_by_the_labels_that_streams_have() -> None:
 
 def test_every_alert_is_watched_on_a_panel_of_the_board_that_it_links_to() -> None:
     shown = {(board.uid, name) for board in BOARDS for panel in board.panels for name in panel.alerts}
-    named = {name for _, name in shown}
-    missing = sorted(alert.name for alert in ALERTS if alert.name not in named)
+    missing = sorted(alert.name for alert in ALERTS if (alert.board, alert.name) not in shown)
     assert missing == ["Watchdog"]

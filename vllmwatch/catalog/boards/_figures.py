@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from vllmwatch.catalog import exporter, gpu, joined
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.spec.recording import EVENTS_PER_SECOND
-from vllmwatch.spec.unit import BOOLEAN, COUNT, SECONDS, Unit
+from vllmwatch.spec.unit import BOOLEAN, COUNT, SECONDS, TIMESTAMP, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class Figure:
 _ALERT = ("alertname", "severity", "model_name", "server", "node", "engine", "uuid")
 _OF_OTHERS: tuple[Figure, ...] = (
     Figure("ALERTS", "Alerts that fire, by Prometheus, before Alertmanager mutes any.", COUNT, _ALERT),
+    Figure("ALERTS_FOR_STATE", "Since when what an alert watches for has been so.", TIMESTAMP, _ALERT),
     Figure("up", "Whether Prometheus could scrape a target.", BOOLEAN, ("job", "instance")),
     Figure("scrape_duration_seconds", "How long a scrape of Prometheus took.", SECONDS, ("job", "instance")),
     Figure("scrape_samples_scraped", "Samples that a scrape of Prometheus found.", COUNT, ("job", "instance")),

@@ -1,5 +1,6 @@
 """Words in which boards are written: what is asked of which series, narrowed to what the variables of a board say."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,15 +11,23 @@ from vllmwatch.spec.promql import aggregate, select
 from vllmwatch.spec.unit import Unit
 
 NO_LIMITS = Limits()
+AGO = Unit("milliseconds since the epoch, shown as how long ago", "", "dateTimeFromNow")
 MOST = "$most"
 """The variable of how many series a panel shows at most: with 1,000 servers nobody reads more, and Grafana stalls."""
+_COURSES = frozenset({Look.LINES, Look.STATES, Look.HISTORY})
+_RANKED = re.compile(r"(top|bottom)k\(\$most, (.+)\)", re.DOTALL)
 
 _SERVERS = "vllmwatch:server:info:now"
 _WHO = ("model_name", "server", "engine", "node", "uuid", "gpu", "rank")
 NODE = Variable("node", "Node", "label_values(vllmwatch:server:info:now, node)")
 NODE_OF_GPUS = Variable("node", "Node", "label_values(vllmwatch_gpu_up, node)")
 MODEL = Variable("model_name", "Model", f'label_values({_SERVERS}{{node=~"$node"}}, model_name)')
-SERVER = Variable("server", "Server", f'label_values({_SERVERS}{{node=~"$node",model_name=~"$model_name"}}, server)')
+# A server that was never up has no model, and alerts lead to it all the same.
+SERVER = Variable(
+    "server",
+    "Server",
+    'label_values(vllmwatch_target_info{role!="router",node=~"$node",model_name=~"$model_name"}, server)',
+)
 ENGINE = Variable(
     "engine", "Engine", 'label_values(vllmwatch:engine:requests_running:max{node=~"$node",server=~"$server"}, engine)'
 )
@@ -42,11 +51,13 @@ class Scope:
 
     def highest(self, name: str, *matchers: str, by: Sequence[str] | None = None, word: str = "") -> Query:
         """Ask for the series with the highest values, each counted once."""
-        return self._ranked("topk", name, matchers, by, word)
+        return self._ranked("topk", "max", name, matchers, by, word)
 
-    def lowest(self, name: str, *matchers: str, by: Sequence[str] | None = None, word: str = "") -> Query:
-        """Ask for the series with the lowest values, each counted once."""
-        return self._ranked("bottomk", name, matchers, by, word)
+    def lowest(
+        self, name: str, *matchers: str, by: Sequence[str] | None = None, word: str = "", each: str = "min"
+    ) -> Query:
+        """Ask for the series with the lowest values, each counted once, by its `min` or `max` where several tell it."""
+        return self._ranked("bottomk", each, name, matchers, by, word)
 
     def rate(self, name: str, *matchers: str, by: Sequence[str], word: str = "") -> Query:
         """Ask for the rate of a counter, the highest series of it."""
@@ -64,10 +75,11 @@ class Scope:
             return Query(f"{operator}({each})", (), word)
         return Query(f"topk({MOST}, {aggregate(operator, labels, each)})", labels, legend(labels, word))
 
-    def _ranked(self, operator: str, name: str, matchers: Sequence[str], by: Sequence[str] | None, word: str) -> Query:
+    def _ranked(
+        self, operator: str, each: str, name: str, matchers: Sequence[str], by: Sequence[str] | None, word: str
+    ) -> Query:
         labels = FIGURES[name].labels if by is None else tuple(by)
-        inner = "max" if operator == "topk" else "min"
-        expression = f"{operator}({MOST}, {aggregate(inner, labels, self.select(name, *matchers))})"
+        expression = f"{operator}({MOST}, {aggregate(each, labels, self.select(name, *matchers))})"
         return Query(expression, labels, legend(labels, word))
 
 
@@ -96,7 +108,8 @@ def panel(title: str, look: Look, *queries: Query, of: Sequence[str] = (), also:
     text = " ".join([*said, also]).strip()
     unit = craft.pop("unit", figures[0].unit if figures else None)
     fields = craft if unit is None else {**craft, "unit": unit}
-    return Panel(title, look, text, queries, **fields)
+    asked = tuple(map(over_time, queries)) if look in _COURSES else queries
+    return Panel(title, look, text, asked, **fields)
 
 
 def lines(title: str, *queries: Query, of: Sequence[str], also: str = "", **craft: Any) -> Panel:
@@ -116,6 +129,20 @@ def column(query: Query, heading: str, unit: Unit, limits: Limits = NO_LIMITS) -
     return replace(query, column=heading, unit=unit, limits=limits, at_once=True)
 
 
+def over_time(query: Query) -> Query:
+    """Return a query for the series that were the highest, or lowest, at any moment of the range, for all of it.
+
+    Of itself `topk` ranks at every moment anew: the series come and go, and together they are far more than it says.
+    """
+    ranked = _RANKED.fullmatch(query.expression)
+    if ranked is None or query.source is Source.LOGS:
+        return query
+    operator, each = ranked.groups()
+    extreme = {"top": "max", "bottom": "min"}[operator]
+    best = f"{operator}k({MOST}, {extreme}_over_time(({each})[$__range:$__interval] @ end()))"
+    return replace(query, expression=f"({each}) and on ({', '.join(query.labels)}) {best}")
+
+
 def among(query: Query, those: Query) -> Query:
     """Return a query for those alone that another has, which have the same labels."""
     inner = query.expression.removeprefix(f"topk({MOST}, ").removesuffix(")")
@@ -128,6 +155,6 @@ def logs(expression: str) -> Query:
     return Query(expression, (), source=Source.LOGS)
 
 
-def row(title: str, *panels: Panel, folded: bool = False) -> Row:
+def row(title: str, *panels: Panel) -> Row:
     """Return a row of a board."""
-    return Row(title, panels, folded)
+    return Row(title, panels)

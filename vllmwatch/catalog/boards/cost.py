@@ -48,7 +48,7 @@ _MONEY = row(
         "How many GPUs serve nothing?",
         _SCOPE.total("vllmwatch:node:unused_gpus:sum30m"),
         of=("vllmwatch:node:unused_gpus:sum30m",),
-        no_data="0",
+        no_data="None known",
         width=6,
         limits=Limits(care_above=0.0),
         alerts=("GpuHeldIdle",),

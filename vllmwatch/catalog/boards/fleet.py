@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from vllmwatch.catalog.boards._states import FIRING, KNOWN_SERVERS, STATES, of_models, of_servers, up
 from vllmwatch.catalog.boards._words import (
+    AGO,
     MODEL,
     MOST,
     NO_LIMITS,
@@ -27,27 +29,13 @@ from vllmwatch.spec.recording import PRICE_PER_MILLION_TOKENS, REQUESTS_PER_SECO
 from vllmwatch.spec.unit import COUNT, NUMBER, RATIO, Unit
 
 _SCOPE = Scope((NODE, MODEL))
-_SERVER = ("node", "server", "model_name")
+_WHAT = ("severity", "alertname", "model_name", "server", "engine", "node", "uuid")
 _NOT_WATCHDOG = 'alertname!="Watchdog"'
-_FIRING = 'alertstate="firing"'
-STATES = {0.0: Value("well", Color.WELL), 1.0: Value("ticket", Color.CARE), 2.0: Value("page", Color.BAD)}
 _SLOW = Limits(care_above=0.005, bad_above=0.01)
-
-
-def _state(labels: tuple[str, ...], known: str) -> Query:
-    """Ask for the state of each: 2 while a page fires for it, 1 while a ticket does, else 0."""
-    filled = [f'{label}!=""' for label in labels]
-    by = ", ".join(labels)
-    page, ticket = (
-        f"group by ({by}) ({_SCOPE.select('ALERTS', _FIRING, severity, *filled)})"
-        for severity in ('severity="page"', 'severity="ticket"')
-    )
-    expression = f"topk({MOST}, {page} * 2 or {ticket} or group by ({by}) ({_SCOPE.select(known)}) * 0)"
-    return Query(expression, labels)
-
-
-_OF_MODELS = _state(("model_name",), "vllmwatch:server:info:now")
-_OF_SERVERS = _state(_SERVER, "vllmwatch:server:info:now")
+_KNOWN = _SCOPE.select(KNOWN_SERVERS)
+_UP = up(_SCOPE)
+_OF_MODELS = of_models(_SCOPE)
+_OF_SERVERS = of_servers(_SCOPE)
 
 
 def _of_model(figure: str, heading: str, unit: Unit, limits: Limits = NO_LIMITS) -> Query:
@@ -59,12 +47,13 @@ def _of_server(figure: str, heading: str, unit: Unit, limits: Limits = NO_LIMITS
 
 
 def _counted(title: str, expression: str, said: str, **craft: Any) -> Panel:
-    return number(title, Query(expression, ()), also=said, unit=COUNT, no_data="0", **craft)
+    return number(title, Query(expression, ()), also=said, unit=COUNT, **craft)
 
 
 def _alerts(severity: str) -> str:
-    matcher = f'severity="{severity}"'
-    return f"count(group by (alertname, node, server, model_name, uuid) ({_SCOPE.select('ALERTS', _FIRING, matcher)}))"
+    """Count alerts: 0 where rules are evaluated and none fires, nothing where nobody knows."""
+    firing = _SCOPE.select("ALERTS", FIRING, f'severity="{severity}"')
+    return f"count(group by (alertname, node, server, model_name, uuid) ({firing})) or count({_KNOWN}) * 0"
 
 
 def _budget_used(figure: str, threshold: str) -> Query:
@@ -73,7 +62,6 @@ def _budget_used(figure: str, threshold: str) -> Query:
     return Query(expression, ("model_name",), "{{model_name}}", threshold=threshold)
 
 
-_UP = f"max by (node, server) ({_SCOPE.select('vllmwatch_target_up')})"
 _WELL = row(
     "Is it up and well?",
     _counted(
@@ -88,10 +76,10 @@ _WELL = row(
         "Alerts that can wait until the morning, muted ones included.",
         limits=Limits(care_above=0),
     ),
-    _counted("How many servers are up?", f"count({_UP} == 1)", "Servers of vLLM that give their page."),
+    _counted("How many servers are up?", f"sum({_UP})", "Servers of vLLM that give their page."),
     _counted(
         "How many servers are down?",
-        f"count({_UP} == 0)",
+        f"count({_UP}) - sum({_UP})",
         "Servers that are watched and give no page, those that load their model included.",
         alerts=("VllmServerDown", "VllmServerNeverUp", "VllmServersMissing", "VllmCrashLooping"),
         limits=Limits(care_above=0),
@@ -106,7 +94,7 @@ _WELL = row(
         "How many GPUs serve nothing?",
         _SCOPE.total("vllmwatch:node:unused_gpus:sum30m"),
         of=("vllmwatch:node:unused_gpus:sum30m",),
-        no_data="0",
+        no_data="None known",
         alerts=("GpuHeldIdle",),
         limits=Limits(care_above=0),
     ),
@@ -219,25 +207,24 @@ _SINCE = row(
         Look.TABLE,
         column(
             Query(
-                "topk($most, max by (severity, alertname, model_name, server, engine, node, uuid) "
-                f"({_SCOPE.select('ALERTS', _FIRING)}))",
-                ("severity", "alertname", "model_name", "server", "engine", "node", "uuid"),
+                f"topk({MOST}, min by ({', '.join(_WHAT)}) ({_SCOPE.select('ALERTS_FOR_STATE', _NOT_WATCHDOG)} "
+                f"and ignoring (alertstate) {_SCOPE.select('ALERTS', FIRING)}) * 1000)",
+                _WHAT,
             ),
-            "Firing",
-            NUMBER,
+            "Since",
+            AGO,
         ),
-        of=("ALERTS",),
-        also="Watchdog always does.",
+        of=("ALERTS", "ALERTS_FOR_STATE"),
+        also="The youngest first.",
         width=12,
         unit=NUMBER,
         no_data=NONE_FOUND,
-        hidden=("Firing",),
     ),
     panel(
         "When did what fire?",
         Look.STATES,
         Query(
-            f"topk($most, max by (alertname) ({_SCOPE.select('ALERTS', _FIRING, _NOT_WATCHDOG)}))",
+            f"topk($most, max by (alertname) ({_SCOPE.select('ALERTS', FIRING, _NOT_WATCHDOG)}))",
             ("alertname",),
             "{{alertname}}",
         ),

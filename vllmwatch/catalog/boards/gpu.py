@@ -18,7 +18,7 @@ _WELL = row(
     panel(
         "When did each GPU answer?",
         Look.STATES,
-        _SCOPE.highest("vllmwatch_gpu_up"),
+        _SCOPE.lowest("vllmwatch_gpu_up"),
         of=("vllmwatch_gpu_up",),
         width=12,
         unit=NUMBER,

@@ -7,7 +7,7 @@ from vllmwatch.spec.board import NO_TRAFFIC, NONE_FOUND, Color, Dashboard, Limit
 from vllmwatch.spec.unit import NUMBER, SECONDS
 
 _SCOPE = Scope((NODE, MODEL, SERVER, ENGINE))
-_FIRING = ('alertstate="firing"', 'server!=""')
+_FIRING = ('alertstate="firing"', 'alertname!="Watchdog"')
 _SLOW = Limits(bad_above=0.01)
 _ONE_IN_A_HUNDRED = "Above 1 % the 99th percentile is above the threshold."
 _GUESSED = "Interpolated within a bucket, for the eye alone; alerts count at an edge."
@@ -22,7 +22,7 @@ _WELL = row(
     panel(
         "When was each server up?",
         Look.STATES,
-        _SCOPE.highest("vllmwatch_target_up"),
+        _SCOPE.lowest("vllmwatch_target_up", each="max"),
         of=("vllmwatch_target_up",),
         width=12,
         unit=NUMBER,
@@ -64,9 +64,9 @@ _WELL = row(
         "What fires?",
         Look.STATES,
         Query(
-            f"topk($most, max by (alertname, server) ({_SCOPE.select('ALERTS', *_FIRING)}))",
-            ("alertname", "server"),
-            "{{alertname}} {{server}}",
+            f"topk($most, max by (alertname, model_name, server) ({_SCOPE.select('ALERTS', *_FIRING)}))",
+            ("alertname", "model_name", "server"),
+            "{{alertname}} {{model_name}} {{server}}",
         ),
         of=("ALERTS",),
         unit=NUMBER,
@@ -84,7 +84,7 @@ _LATENCY = row(
             also=_ONE_IN_A_HUNDRED,
             no_data=NO_TRAFFIC,
             limits=_SLOW,
-            alerts=(alert,),
+            alerts=(alert, "LatencyEdgeMissing"),
         )
         for word, what, _, alert in _LATENCIES
     ),
@@ -125,7 +125,6 @@ _LIFE = row(
         of=("vllmwatch:server:request_phase_seconds:avg5m",),
         also="Queue: servers are full. Prefill: prompts are long, caches miss. Decode: answers are long, steps slow.",
         no_data=NO_TRAFFIC,
-        stacked=True,
         alerts=("QueueTimeHigh",),
     ),
     lines(

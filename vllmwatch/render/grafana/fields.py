@@ -57,8 +57,8 @@ def column_override(query: Query, panel: Panel, settings: BoardSettings) -> dict
     """Return what holds for the values of one column of a table."""
     properties: list[dict[str, Any]] = [{"id": "unit", "value": unit_of(query.unit)}]
     is_state = bool(panel.values) and query is panel.queries[0]
-    if not is_state:
-        properties.append({"id": "mappings", "value": []})
+    if is_state:
+        properties.append({"id": "mappings", "value": mappings(panel.values)})
     if query.limits.any:
         properties.append({"id": "thresholds", "value": {"mode": "absolute", "steps": steps(query.limits, settings)}})
     if query.limits.any or is_state:

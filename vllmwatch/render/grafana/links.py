@@ -32,23 +32,24 @@ def of_panel(panel: Panel, settings: BoardSettings) -> list[dict[str, Any]]:
 def _leads(panel: Panel, board: Dashboard, settings: BoardSettings) -> Iterator[tuple[str, str]]:
     table = panel.look is Look.TABLE
     at = _RANGE if table or panel.look is Look.NUMBER else _POINT
-    server, model, uuid = (_value(label, table=table) for label in ("server", "model_name", "uuid"))
+    server, model, uuid, node = (_value(label, table=table) for label in ("server", "model_name", "uuid", "node"))
+    # Two nodes may have a server of one name.
+    server_there = f"var-server={server}" + (f"&var-node={node}" if "node" in panel.labels else "")
     if "alertname" in panel.labels and table:
         # The exporter knows an alert's runbook by its name too, which is all that a series has.
         yield "Its runbook", f"{settings.runbook_base_url}/{_value('alertname', table=True)}"
     if "server" in panel.labels:
         if board.uid is not Board.SERVER:
-            yield "The server", _board(Board.SERVER, f"var-server={server}", _RANGE)
+            yield "The server", _board(Board.SERVER, server_there, _RANGE)
         elif "engine" in panel.labels:
             engine = _value("engine", table=table)
-            yield "This engine alone", _board(Board.SERVER, f"var-server={server}&var-engine={engine}", _RANGE)
-        yield "Its logs", _board(Board.LOGS, f"var-server={server}", at)
+            yield "This engine alone", _board(Board.SERVER, f"{server_there}&var-engine={engine}", _RANGE)
+        yield "Its logs", _board(Board.LOGS, server_there, at)
     elif "model_name" in panel.labels and board.uid is not Board.SERVER:
         yield "The model", _board(Board.SERVER, f"var-model_name={model}", _RANGE)
     if "uuid" in panel.labels and board.uid is not Board.GPU:
         yield "The GPU", _board(Board.GPU, f"var-uuid={uuid}", _RANGE)
     elif "node" in panel.labels and board.uid is Board.GPU:
-        node = _value("node", table=table)
         yield "The kernel's log", _board(Board.LOGS, f"var-node={node}", at)
 
 

@@ -24,6 +24,8 @@ _DEAD_ON_PANELS = frozenset(
         ),
     }
 )
+# grafanalib asks for 100 points on every panel, which is right for these alone.
+_WITH_FEW_POINTS = frozenset({"status-history"})
 _DEAD_ON_BOARDS = frozenset(
     {"__inputs", "gnetId", "hideControls", "rows", "sharedCrosshair", "style", "inputs", "version"}
 )
@@ -41,6 +43,8 @@ def board(data: dict[str, Any]) -> dict[str, Any]:
 
 def _panel(data: dict[str, Any]) -> dict[str, Any]:
     kept = _without(data, _DEAD_ON_PANELS)
+    if data["type"] in _WITH_FEW_POINTS:
+        kept["maxDataPoints"] = data["maxDataPoints"]
     if kept["type"] == "row":
         return {key: kept[key] for key in ("collapsed", "gridPos", "id", "panels", "title", "type")}
     if "fieldConfig" in kept:
@@ -62,7 +66,7 @@ def _variable(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _field_defaults(data: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in data.items() if value is not None}
+    kept = {key: value for key, value in data.items() if value is not None and (key, value) != ("unit", "")}
     if "custom" in kept:
         kept["custom"] = {
             key: value for key, value in kept["custom"].items() if value is not None and key != "displayMode"

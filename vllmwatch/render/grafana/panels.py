@@ -18,6 +18,10 @@ _FORMATS = {Look.TABLE: "table", Look.HEAT: "heatmap"}
 _TABLE_LEGEND = {"displayMode": "table", "placement": "bottom", "showLegend": True, "calcs": ["lastNotNull", "max"]}
 _LIST_LEGEND = {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []}
 _TOOLTIP = {"mode": "multi", "sort": "desc"}
+# Grafana draws no history of more points than half of a panel's pixels; this many fit the narrowest.
+_POINTS_OF_HISTORY = 100
+# What a cell of a table says where a series has no such value, or lacks a label.
+_EMPTY_CELL = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,8 @@ def _table(given: _Given) -> grafana.Panel:
         f"Value #{letter}" if several else "Value": query.column
         for letter, query in zip(ascii_uppercase, given.spec.queries, strict=False)
     }
+    # These would hold for labels too: Grafana takes the text "79" for a number, and writes it as a date.
+    defaults = {key: value for key, value in given.defaults.items() if key not in {"unit", "mappings"}}
     order = (
         [*given.spec.labels, *values]
         if given.spec.hidden
@@ -150,7 +156,10 @@ def _table(given: _Given) -> grafana.Panel:
         "renameByName": values,
     }
     merge = [{"id": "merge", "options": {}}] if several else []
-    overrides = [fields.column_override(query, given.spec, given.settings) for query in given.spec.queries]
+    overrides = [
+        {"matcher": {"id": "byRegexp", "options": ".*"}, "properties": [{"id": "noValue", "value": _EMPTY_CELL}]},
+        *(fields.column_override(query, given.spec, given.settings) for query in given.spec.queries),
+    ]
     custom = {"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "inspect": False}
     sort = [] if given.spec.hidden else [{"desc": True, "displayName": given.spec.queries[0].column}]
     return grafana.Table(
@@ -158,7 +167,7 @@ def _table(given: _Given) -> grafana.Panel:
         transformations=[*merge, {"id": "organize", "options": organize}],
         extraJson={
             "fieldConfig": {
-                "defaults": given.defaults | {"custom": custom, "color": {"mode": "thresholds"}},
+                "defaults": defaults | {"custom": custom, "color": {"mode": "thresholds"}},
                 "overrides": overrides,
             },
             "options": {"cellHeight": "sm", "showHeader": True, "sortBy": sort, "footer": {"show": False}},
@@ -192,6 +201,7 @@ def _history(given: _Given) -> grafana.Panel:
         **given.common,
         extraJson={
             "type": "status-history",
+            "maxDataPoints": _POINTS_OF_HISTORY,
             "fieldConfig": {
                 "defaults": given.defaults | {"color": color, "custom": {"fillOpacity": 80, "lineWidth": 0}},
                 "overrides": [],

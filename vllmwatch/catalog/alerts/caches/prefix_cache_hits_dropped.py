@@ -51,7 +51,7 @@ ALERT = Alert(
         "{{ $value | humanizePercentage }} of the prompt tokens of {{ $labels.model_name }} in the last 30 minutes "
         "came from a cache, less than half of the share in the day before."
     ),
-    board=Board.FLEET,
+    board=Board.SERVER,
     causes=("ModelWithoutServer", "VllmCrashLooping", "VllmServerDown"),
     cases=cases_of_a_drop("vllm:prompt_tokens_cached_total", "vllm:prompt_tokens_total", 50),
 )

@@ -51,7 +51,7 @@ ALERT = Alert(
         "{{ $value | humanizePercentage }} of the tokens proposed for {{ $labels.model_name }} in the last 30 minutes "
         "were accepted, less than half of the share in the day before."
     ),
-    board=Board.FLEET,
+    board=Board.SERVER,
     causes=("ModelWithoutServer", "VllmServerDown"),
     cases=cases_of_a_drop("vllm:spec_decode_num_accepted_tokens_total", "vllm:spec_decode_num_draft_tokens_total", 10),
 )

@@ -56,7 +56,7 @@ ALERT = Alert(
         "{{ $value | humanizePercentage }} of the output steps of {{ $labels.model_name }} in the last 10 minutes took "
         "longer than its inter_token_latency_p99_seconds; 1 % may."
     ),
-    board=Board.FLEET,
+    board=Board.SERVER,
     causes=CAUSES,
     cases=cases_of_a_share(INTER_TOKEN, "0.1", scale=10),
 )

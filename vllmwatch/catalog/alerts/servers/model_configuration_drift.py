@@ -45,7 +45,7 @@ ALERT = Alert(
     hold="2h",
     summary="Servers of {{ $labels.model_name }} differ in version or configuration",
     description="There are {{ $value }} different versions, or cache configurations, of {{ $labels.model_name }}.",
-    board=Board.FLEET,
+    board=Board.SERVER,
     cases=(
         fires(
             "two versions for more than two hours",
