@@ -110,10 +110,29 @@ def test_the_one_that_is_ill_is_on_its_panel(board_world: BoardWorld, title: str
     assert value in {labels[label] for labels, *_ in found}
 
 
+def test_what_fires_for_the_model_is_shown_beside_what_fires_for_its_server(board_world: BoardWorld) -> None:
+    """And nothing of another server is."""
+    (panel,) = [panel for _, panel in PANELS if panel.title == "What fires?"]
+    found = [labels for labels, _ in board_world.series(filled(asked(panel.queries[0]), {"server": ("gpu-1:stuck",)}))]
+    assert {labels.get("server", "") for labels in found} == {"", "gpu-1:stuck"}
+
+
 def test_a_server_that_left_is_down_and_one_that_is_there_is_up(board_world: BoardWorld) -> None:
     (panel,) = [panel for _, panel in PANELS if panel.title == "When was each server up?"]
     at_the_end = {labels["server"]: value for labels, value in board_world.query(filled(asked(panel.queries[0]), {}))}
     assert (at_the_end["gpu-1:gone-a"], at_the_end[REAL_SERVER]) == (0, 1)
+
+
+def test_most_bounds_a_course_and_what_was_down_at_any_time_is_on_it(board_world: BoardWorld) -> None:
+    (panel,) = [panel for _, panel in PANELS if panel.title == "When was each server up?"]
+    everything = board_world.series(filled(asked(panel.queries[0]), {}, most=100))
+    fallen = {labels["server"] for labels, points in everything if sum(value == 0 for _, value in points) > 2}
+    most = len(fallen) + 2
+    assert fallen
+    assert most < len(everything)
+    found = [labels["server"] for labels, _ in board_world.series(filled(asked(panel.queries[0]), {}, most=most))]
+    assert len(found) == most
+    assert fallen <= set(found)
 
 
 def test_most_bounds_what_is_shown(board_world: BoardWorld) -> None:
@@ -134,6 +153,8 @@ def test_the_worst_server_comes_first(board_world: BoardWorld) -> None:
     states = {labels["server"]: value for labels, value in board_world.query(filled(asked(panel.queries[0]), {}))}
     assert {0.0, 1.0, 1.5, 2.0} >= set(states.values()) > {2.0}
     assert states["gpu-1:stuck"] == 2
+    assert states["gpu-1:web"] == 1.5, "never up, so without a model"
+    assert states["gpu-1:gone-a"] > 1
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.uid.value)

@@ -56,7 +56,21 @@ def test_every_variable_that_fits_narrows_it(board: Dashboard, panel: Panel) -> 
     for query in of_metrics(panel):
         for name, matchers in selectors(query.expression):
             for label in names & set(FIGURES[name].labels):
-                assert f'{label}=~"${label}"' in matchers, f"{panel.title}: {name} is not narrowed by {label}"
+                # Alerts may be about the whole of which what is chosen is a part.
+                wide = name == "ALERTS" and f'{label}=~"${label}|"' in matchers
+                assert wide or f'{label}=~"${label}"' in matchers, f"{panel.title}: {name} is not narrowed by {label}"
+
+
+@OF_PANELS
+def test_a_model_narrows_the_series_of_servers_that_do_not_say_their_model(board: Dashboard, panel: Panel) -> None:
+    """Grafana's "All" is every server there is, whatever model is chosen above it."""
+    if "model_name" not in {variable.name for variable in board.variables}:
+        return
+    for query in of_metrics(panel):
+        known = [FIGURES[name].labels for name, _ in selectors(query.expression)]
+        if any("server" in labels and "model_name" not in labels for labels in known):
+            narrowing = r"and on \((node, )?server\) vllmwatch_target_info\{[^}]*model_name=~\"\$model_name\""
+            assert re.search(narrowing, query.expression), query.expression
 
 
 @OF_PANELS

@@ -17,7 +17,7 @@ _SERVER = ("node", "server", "model_name")
 
 def up(scope: Scope) -> str:
     """Return whether each server is up, once for all that read it."""
-    return f"max by (node, server) ({scope.select('vllmwatch_target_up')})"
+    return scope.of_model(f"max by (node, server) ({scope.select('vllmwatch_target_up')})", _SERVER)
 
 
 def of_models(scope: Scope) -> Query:

@@ -15,6 +15,7 @@ AGO = Unit("milliseconds since the epoch, shown as how long ago", "", "dateTimeF
 MOST = "$most"
 """The variable of how many series a panel shows at most: with 1,000 servers nobody reads more, and Grafana stalls."""
 _COURSES = frozenset({Look.LINES, Look.STATES, Look.HISTORY})
+_NO_ROUTER = 'role!="router"'
 _RANKED = re.compile(r"(top|bottom)k\(\$most, (.+)\)", re.DOTALL)
 
 _SERVERS = "vllmwatch:server:info:now"
@@ -41,6 +42,11 @@ class Scope:
 
     variables: tuple[Variable, ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The labels that it is narrowed by."""
+        return tuple(each.name for each in self.variables)
+
     def matchers(self, labels: Iterable[str]) -> list[str]:
         """Return a matcher for each variable whose label is among these."""
         return [f'{each.name}=~"${each.name}"' for each in self.variables if each.name in labels]
@@ -48,6 +54,17 @@ class Scope:
     def select(self, name: str, *matchers: str, window: str = "") -> str:
         """Return a selector of a series, narrowed; raises KeyError for one that there is not."""
         return select(name, *matchers, *self.matchers(FIGURES[name].labels), window=window)
+
+    def alerts(self, *matchers: str) -> str:
+        """Return a selector of the alerts about what is chosen, or about what it is part of: its model, its node."""
+        wide = [f'{label}=~"${label}|"' for label in self.names if label in FIGURES["ALERTS"].labels]
+        return select("ALERTS", *matchers, *wide)
+
+    def of_model(self, expression: str, labels: Sequence[str]) -> str:
+        """Return those alone whose server has the model that is chosen, where series do not say their model."""
+        # A GPU may be on another node than its server.
+        whose = "server" if "uuid" in labels else "node, server"
+        return f"({expression} and on ({whose}) {self.select('vllmwatch_target_info', _NO_ROUTER)})"
 
     def highest(self, name: str, *matchers: str, by: Sequence[str] | None = None, word: str = "") -> Query:
         """Ask for the series with the highest values, each counted once."""
@@ -78,8 +95,12 @@ class Scope:
     def _ranked(
         self, operator: str, each: str, name: str, matchers: Sequence[str], by: Sequence[str] | None, word: str
     ) -> Query:
-        labels = FIGURES[name].labels if by is None else tuple(by)
-        expression = f"{operator}({MOST}, {aggregate(each, labels, self.select(name, *matchers))})"
+        figure = FIGURES[name]
+        labels = figure.labels if by is None else tuple(by)
+        found = aggregate(each, labels, self.select(name, *matchers))
+        if "model_name" in self.names and "server" in labels and "model_name" not in figure.labels:
+            found = self.of_model(found, labels)
+        expression = f"{operator}({MOST}, {found})"
         return Query(expression, labels, legend(labels, word))
 
 

@@ -64,11 +64,12 @@ _WELL = row(
         "What fires?",
         Look.STATES,
         Query(
-            f"topk($most, max by (alertname, model_name, server) ({_SCOPE.select('ALERTS', *_FIRING)}))",
+            f"topk($most, max by (alertname, model_name, server) ({_SCOPE.alerts(*_FIRING)}))",
             ("alertname", "model_name", "server"),
             "{{alertname}} {{model_name}} {{server}}",
         ),
         of=("ALERTS",),
+        also="Those about the model or the node as a whole included.",
         unit=NUMBER,
         no_data=NONE_FOUND,
         values={1.0: Value("firing", Color.BAD)},
@@ -282,11 +283,7 @@ _CHANGED = row(
         "On which GPUs?",
         Look.TABLE,
         column(
-            Query(
-                "topk($most, group by (server, engine, rank, node, gpu, uuid) "
-                f"({_SCOPE.select('vllmwatch_engine_gpu_info')}))",
-                ("server", "engine", "rank", "node", "gpu", "uuid"),
-            ),
+            _SCOPE.highest("vllmwatch_engine_gpu_info", by=("server", "engine", "rank", "node", "gpu", "uuid")),
             "There",
             NUMBER,
         ),

@@ -34,10 +34,12 @@ def of_board(board: Dashboard) -> Iterator[dict[str, Any]]:
 def _happenings(board: Dashboard) -> Iterator[tuple[str, str, str, str]]:
     """Yield the name, the color, the expression and the words of what is marked."""
     names = {variable.name for variable in board.variables}
-    narrowed, of_servers, of_gpus = (
+    of_servers, of_gpus = (
         "".join(f',{label}=~"${label}"' for label in labels if label in names)
-        for labels in (("node", "model_name", "server"), ("node", "server"), ("node", "uuid"))
+        for labels in (("node", "server"), ("node", "uuid"))
     )
+    # A page about the whole model, or the whole node, is about each of its servers too.
+    narrowed = "".join(f',{label}=~"${label}|"' for label in ("node", "model_name", "server") if label in names)
     yield (
         "Pages",
         "red",
