@@ -8,6 +8,7 @@ import argparse
 import json
 import re
 import signal
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -31,7 +32,7 @@ _COUNTED = ("vllm:request_success_total", "vllm:prompt_tokens_total", "vllm:gene
 # How often a line of one place in the code is kept; all lines of requests are.
 _KEPT_OF_ONE_PLACE = 3
 _PLACE = re.compile(r"\[([^\]]+:\d+)\]|\"name\": \"([^\"]+)\"|^( - leaked|INFO: +[A-Z])")
-_REQUEST = re.compile(r"request|loggers|response", re.IGNORECASE)
+_KEPT = re.compile(r"request|loggers|response|ERROR", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def thinned(text: str) -> Iterator[str]:
     seen: Counter[str] = Counter()
     for line in text.split("\n"):
         place = _PLACE.search(line)
-        if place and not _REQUEST.search(line):
+        if place and not _KEPT.search(line):
             seen[place[0]] += 1
             if seen[place[0]] > _KEPT_OF_ONE_PLACE:
                 continue
@@ -100,7 +101,7 @@ def thinned(text: str) -> Iterator[str]:
 def _placeless(line: str) -> str:
     for pattern, path in (
         (re.escape(str(VLLM_ENVIRONMENT)), "/opt/vllm"),
-        (r"/[^\s'\"]*(?=/lib/python3\.\d+/multiprocessing)", "/usr"),
+        (re.escape(sys.base_prefix), "/usr"),
         (r"/[^\s'\"]*/(tiny[^\s'\"/]*)", r"/models/\1"),
     ):
         line = re.sub(pattern, path, line)
@@ -122,7 +123,7 @@ def record(recording: LogRecording, folder: Path = FOLDER) -> Path:
                 time.sleep(_STATS_SECONDS)
         finally:
             server.stop()
-        text = server.log.read_text(errors="replace", encoding="utf-8")
+        text = server.log.read_bytes().decode(errors="replace")
     path = folder / f"vllm_{VLLM_VERSION}_{recording.name}.log"
     path.write_text("\n".join(thinned(text)), encoding="utf-8", newline="\n")
     path.with_suffix(".json").write_text(json.dumps(totals, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -42,6 +42,11 @@ COMMANDS: tuple[Entry, ...] = (
         "silence", "vllmwatch.cli.silence", "Silence alerts for a time; without a matcher, list the silences in force."
     ),
     Entry(
+        "logs",
+        "vllmwatch.cli.logs",
+        "Read the log of a vLLM server or of the kernel, and print it as one JSON object a record.",
+    ),
+    Entry(
         "generate",
         "vllmwatch.cli.generate",
         "Write the files of a checkout that are made from the catalogue; with `dashboards`, boards for you.",

@@ -59,8 +59,8 @@ class Prefix:
             raise ValueError(f"prefix {self.name}: it is found at the beginning of a line, and has examples")
 
 
-PREFIX_GROUPS: tuple[str, ...] = ("process", "rank", "pid", "level", "time", "source", "message")
-"""What a prefix may tell: process, its rank and id, level, time, file and line that wrote it; and what is behind it."""
+PREFIX_GROUPS: tuple[str, ...] = ("lead", "process", "rank", "pid", "level", "time", "source", "message")
+"""What a prefix may tell: what stands before it by others, process, its rank and id, level, time, file and line that wrote it; and what is behind it."""
 
 
 @dataclass(frozen=True, slots=True)

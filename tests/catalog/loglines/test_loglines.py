@@ -56,7 +56,8 @@ def test_prefix(prefix: Prefix) -> None:
     for line, groups in prefix.matches:
         match = re.match(prefix.pattern, line)
         assert match is not None, line
-        assert {name: value for name, value in match.groupdict().items() if value is not None} == dict(groups)
+        found = {name: value for name, value in match.groupdict(default="").items() if value or name == "message"}
+        assert found == dict(groups)
         first = next(each.name for each in LOG_CATALOG.prefixes if re.match(each.pattern, line))
         assert first == prefix.name
     for line in prefix.misses:

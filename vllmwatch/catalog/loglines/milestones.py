@@ -292,7 +292,7 @@ _REQUESTS: tuple[Milestone, ...] = (
 MILESTONES: tuple[Milestone, ...] = (THROUGHPUT, _SPECULATION, *_STARTS, *_REQUESTS)
 REQUEST_ID = (
     r"(?:Received request|Added request|Aborted request\(s\)|Generated response|Request|Sequence group) "
-    r"([A-Za-z0-9._-]{1,128})"
+    r"([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)"
 )
 ACCESS = r'^(?:\S+ )?- "[A-Z]+ \S+ HTTP/[0-9.]+" [0-9]{3}'
 PROBE = r'^(?:\S+ )?- "GET /(?:health|ping|metrics)/?(?:\?\S*)? HTTP/[0-9.]+" 2[0-9]{2}\b'

@@ -9,7 +9,7 @@ from vllmwatch.spec.logline import Prefix
 CLEANINGS: tuple[str, ...] = (
     "(\x1b\\[[0-9;?]*[A-Za-z])",  # colors
     "(\r+)$",  # vLLM ends the lines of one message with both
-    "^(.*\r)[^\r]",  # a progress bar writes over what it wrote
+    "^(\r(?:[^\r]*\r)*)[^\r]",  # a progress bar writes over what it wrote
 )
 LEVELS: dict[str, str] = {
     "DEBUG": "debug",
@@ -35,8 +35,8 @@ JSON_KEYS: dict[str, str] = {
     "traceback": "exc_info",
 }
 
-_LEAD = ".{0,160}?"
-_SHORT_LEAD = "(?:[A-Za-z0-9_.-]+ +[|] )?"
+_LEAD = "(?P<lead>.{0,160}?)"
+_SHORT_LEAD = "(?P<lead>(?:[A-Za-z0-9_.-]+ +[|] )?)"
 _PROCESS = r"\((?P<process>[A-Z][A-Za-z0-9_.:-]*)(?: rank=(?P<rank>[0-9]+))? pid=(?P<pid>[0-9]+)(?:, ip=[^)]*)?\) ?"
 _LEVEL = "(?P<level>DEBUG|TRACE|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)"
 _DAY = "[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -44,112 +44,6 @@ _YEAR_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9
 _MESSAGE = "(?P<message>.*)$"
 
 PREFIXES: tuple[Prefix, ...] = (
-    Prefix(
-        "bracketed",
-        "0.8 on; with the process from 0.10.1 on; also the Rust front end",
-        f"^{_LEAD}(?:{_PROCESS})?{_LEVEL} (?P<time>(?:[0-9]{{4}}-)?{_DAY}(?:[.,][0-9]+)?) "
-        rf"\[(?P<source>[^\]\s]+:[0-9]+)\] ?{_MESSAGE}",
-        (
-            (
-                "(APIServer pid=9115) INFO 11-30 19:16:03 [api_utils.py:286] non-default args: {'port': 8111}",
-                {
-                    "process": "APIServer",
-                    "pid": "9115",
-                    "level": "INFO",
-                    "time": "11-30 19:16:03",
-                    "source": "api_utils.py:286",
-                    "message": "non-default args: {'port': 8111}",
-                },
-            ),
-            (
-                "INFO 07-01 12:00:00 [loggers.py:116] Engine 000: Running: 1 reqs",
-                {
-                    "level": "INFO",
-                    "time": "07-01 12:00:00",
-                    "source": "loggers.py:116",
-                    "message": "Engine 000: Running: 1 reqs",
-                },
-            ),
-            (
-                "(VllmWorker rank=1 pid=2445156) ERROR 05-10 16:00:15 [multiproc_executor.py:470] Traceback",
-                {
-                    "process": "VllmWorker",
-                    "rank": "1",
-                    "pid": "2445156",
-                    "level": "ERROR",
-                    "time": "05-10 16:00:15",
-                    "source": "multiproc_executor.py:470",
-                    "message": "Traceback",
-                },
-            ),
-            (
-                "(RustFrontend pid=36) INFO 05-27 15:38:24 [server/src/lib.rs:133] starting OpenAI server",
-                {
-                    "process": "RustFrontend",
-                    "pid": "36",
-                    "level": "INFO",
-                    "time": "05-27 15:38:24",
-                    "source": "server/src/lib.rs:133",
-                    "message": "starting OpenAI server",
-                },
-            ),
-            (
-                "vllm-1  | (Worker_DP0_TP1 pid=7) DEBUG 01-02 03:04:05 [v1/.../worker/gpu_worker.py:9]",
-                {
-                    "process": "Worker_DP0_TP1",
-                    "pid": "7",
-                    "level": "DEBUG",
-                    "time": "01-02 03:04:05",
-                    "source": "v1/.../worker/gpu_worker.py:9",
-                    "message": "",
-                },
-            ),
-            (
-                "[blue] (RayWorkerWrapper pid=88, ip=192.0.2.7) WARNING 2026-02-03 04:05:06,789 [a.py:1] x",
-                {
-                    "process": "RayWorkerWrapper",
-                    "pid": "88",
-                    "level": "WARNING",
-                    "time": "2026-02-03 04:05:06,789",
-                    "source": "a.py:1",
-                    "message": "x",
-                },
-            ),
-        ),
-        (
-            "INFO:     Application startup complete.",
-            "INFO 02-01 06:36:05 llm_engine.py:921] x",
-            "[W1130 19:18:57.25 utils.cpp:68] Warning: x",
-        ),
-    ),
-    Prefix(
-        "half_bracketed",
-        "up to 0.7",
-        f"^{_LEAD}(?:{_PROCESS})?{_LEVEL} (?P<time>{_DAY}) (?P<source>[A-Za-z0-9_./-]+:[0-9]+)\\] ?{_MESSAGE}",
-        (
-            (
-                "INFO 02-01 06:36:05 llm_engine.py:921] # GPU blocks: 7453, # CPU blocks: 2048",
-                {
-                    "level": "INFO",
-                    "time": "02-01 06:36:05",
-                    "source": "llm_engine.py:921",
-                    "message": "# GPU blocks: 7453, # CPU blocks: 2048",
-                },
-            ),
-            (
-                "(VllmWorkerProcess pid=31) ERROR 12-16 21:40:15 engine.py:135] x",
-                {
-                    "process": "VllmWorkerProcess",
-                    "pid": "31",
-                    "level": "ERROR",
-                    "time": "12-16 21:40:15",
-                    "source": "engine.py:135",
-                    "message": "x",
-                },
-            ),
-        ),
-        ("INFO 07-01 12:00:00 [loggers.py:116] x",),
-    ),
     Prefix(
         "uvicorn",
         "all; with the process from 0.10.1 to 0.30",
@@ -217,18 +111,6 @@ PREFIXES: tuple[Prefix, ...] = (
         ("2026-09-06 was a Sunday",),
     ),
     Prefix(
-        "process_alone",
-        "0.10.1 to 0.30: what is printed without a logger",
-        f"^{_SHORT_LEAD}{_PROCESS}{_MESSAGE}",
-        (
-            (
-                "(EngineCore pid=104) Traceback (most recent call last):",
-                {"process": "EngineCore", "pid": "104", "message": "Traceback (most recent call last):"},
-            ),
-        ),
-        ("Process EngineCore:", "(see pid=4) x"),
-    ),
-    Prefix(
         "kernel",
         "all: the kernel's log as dmesg prints it",
         r"^\[ *(?P<time>[0-9]+\.[0-9]+|[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+ [0-9:]{8} [0-9]{4})\] " + _MESSAGE,
@@ -243,5 +125,116 @@ PREFIXES: tuple[Prefix, ...] = (
             ),
         ),
         ("[rank0]: x",),
+    ),
+    Prefix(
+        "vllm",
+        "all, with the process from 0.10.1 on and one bracket up to 0.7; also the Rust front end",
+        f"^{_LEAD}(?:{_PROCESS})?{_LEVEL} (?P<time>(?:[0-9]{{4}}-)?{_DAY}(?:[.,][0-9]+)?) "
+        rf"\[?(?P<source>[^\]\s]+:[0-9]+)\] ?{_MESSAGE}",
+        (
+            (
+                "(APIServer pid=9115) INFO 11-30 19:16:03 [api_utils.py:286] non-default args: {'port': 8111}",
+                {
+                    "process": "APIServer",
+                    "pid": "9115",
+                    "level": "INFO",
+                    "time": "11-30 19:16:03",
+                    "source": "api_utils.py:286",
+                    "message": "non-default args: {'port': 8111}",
+                },
+            ),
+            (
+                "INFO 07-01 12:00:00 [loggers.py:116] Engine 000: Running: 1 reqs",
+                {
+                    "level": "INFO",
+                    "time": "07-01 12:00:00",
+                    "source": "loggers.py:116",
+                    "message": "Engine 000: Running: 1 reqs",
+                },
+            ),
+            (
+                "(VllmWorker rank=1 pid=2445156) ERROR 05-10 16:00:15 [multiproc_executor.py:470] Traceback",
+                {
+                    "process": "VllmWorker",
+                    "rank": "1",
+                    "pid": "2445156",
+                    "level": "ERROR",
+                    "time": "05-10 16:00:15",
+                    "source": "multiproc_executor.py:470",
+                    "message": "Traceback",
+                },
+            ),
+            (
+                "(RustFrontend pid=36) INFO 05-27 15:38:24 [server/src/lib.rs:133] starting OpenAI server",
+                {
+                    "process": "RustFrontend",
+                    "pid": "36",
+                    "level": "INFO",
+                    "time": "05-27 15:38:24",
+                    "source": "server/src/lib.rs:133",
+                    "message": "starting OpenAI server",
+                },
+            ),
+            (
+                "vllm-1  | (Worker_DP0_TP1 pid=7) DEBUG 01-02 03:04:05 [v1/.../worker/gpu_worker.py:9]",
+                {
+                    "lead": "vllm-1  | ",
+                    "process": "Worker_DP0_TP1",
+                    "pid": "7",
+                    "level": "DEBUG",
+                    "time": "01-02 03:04:05",
+                    "source": "v1/.../worker/gpu_worker.py:9",
+                    "message": "",
+                },
+            ),
+            (
+                "[blue] (RayWorkerWrapper pid=88, ip=192.0.2.7) WARNING 2026-02-03 04:05:06,789 [a.py:1] x",
+                {
+                    "lead": "[blue] ",
+                    "process": "RayWorkerWrapper",
+                    "pid": "88",
+                    "level": "WARNING",
+                    "time": "2026-02-03 04:05:06,789",
+                    "source": "a.py:1",
+                    "message": "x",
+                },
+            ),
+            (
+                "INFO 02-01 06:36:05 llm_engine.py:921] # GPU blocks: 7453, # CPU blocks: 2048",
+                {
+                    "level": "INFO",
+                    "time": "02-01 06:36:05",
+                    "source": "llm_engine.py:921",
+                    "message": "# GPU blocks: 7453, # CPU blocks: 2048",
+                },
+            ),
+            (
+                "(VllmWorkerProcess pid=31) ERROR 12-16 21:40:15 engine.py:135] x",
+                {
+                    "process": "VllmWorkerProcess",
+                    "pid": "31",
+                    "level": "ERROR",
+                    "time": "12-16 21:40:15",
+                    "source": "engine.py:135",
+                    "message": "x",
+                },
+            ),
+        ),
+        (
+            "INFO:     Application startup complete.",
+            "[W1130 19:18:57.25 utils.cpp:68] Warning: x",
+        ),
+    ),
+    Prefix(
+        "process_alone",
+        "0.10.1 to 0.30: what is printed without a logger",
+        f"^{_SHORT_LEAD}{_PROCESS}{_MESSAGE}",
+        (
+            (
+                "(EngineCore pid=104) Traceback (most recent call last):",
+                {"process": "EngineCore", "pid": "104", "message": "Traceback (most recent call last):"},
+            ),
+        ),
+        ("Process EngineCore:", "(see pid=4) x"),
     ),
 )

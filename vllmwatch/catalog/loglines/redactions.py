@@ -35,7 +35,25 @@ _PAYLOAD_WORDS = (
     "sampling_params",
 )
 
+# A client may give a request its id, in which it can write what it likes: only what looks like an id is kept as one.
+_ID = "[A-Za-z0-9._-]{0,256}"
+
 REDACTIONS: tuple[Redaction, ...] = (
+    Redaction(
+        "odd_id",
+        "the id of a request that does not look like one",
+        rf"(?s)(?:Received|Added|Aborted) request(?:\(s\))? ([A-Za-z0-9._,-]{{0,256}}[^A-Za-z0-9._,:\s-].*)|"
+        rf"Generated response ({_ID}[^A-Za-z0-9._:\s-].*)|"
+        rf"Request ({_ID}[^A-Za-z0-9._\s-].*?) (?:details|JSON body|aborted|failed)",
+        (
+            ("Received request 'mine': params: None", "Received request [redacted]"),
+            ("Aborted request(s) cmpl-1,me@home.", "Aborted request(s) [redacted]"),
+            ("Generated response <b>x: output: 'a'", "Generated response [redacted]"),
+            ("Request {mine} aborted.", "Request [redacted] aborted."),
+        ),
+        ("Received request cmpl-1: [redacted]", "Aborted request(s) cmpl-1,cmpl-2.", "Request cmpl-1 aborted."),
+        payload=True,
+    ),
     Redaction(
         "request",
         "what a request asks for, prompt and parameters alike",
@@ -98,7 +116,7 @@ REDACTIONS: tuple[Redaction, ...] = (
     Redaction(
         "payload",
         "a text of a user or a model behind its name",
-        r"(?s)(?:^|[\s,;:({\['\"\\])(?:" + "|".join(_PAYLOAD_WORDS) + r"|['\"]arguments)\\?['\"]? ?[:=] *([^\s].*)",
+        r"(?s)(?:^|[\s,;:({\['\"\\])(?:" + "|".join(_PAYLOAD_WORDS) + r"|['\"]arguments)\\?['\"]? ?[:=]\s*(\S.*)",
         (
             (
                 "1 validation error: input_value='my secret', input_type=str",

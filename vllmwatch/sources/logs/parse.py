@@ -15,6 +15,7 @@ from vllmwatch.spec.logline import REDACTED, Figure, LogCatalog, Prefix
 UNKNOWN = "raw"
 JSON = "json"
 _NUMBER_SEPARATOR = ","
+_DIGIT = re.compile("[0-9]")
 # So much of a line is looked at: what tells of an event stands near its beginning, and lines may be megabytes long.
 _LONGEST = 65536
 
@@ -26,7 +27,8 @@ class ParsedLine:
     `shape` is the name of its prefix, `json`, or `raw` where it has none that is known. `level` is in lower case, empty
     where the line does not say. `time_text` is the time as written. `name` is the milestone that the line tells of,
     `figures` are its numbers in base units; `event` is the event. `probe` marks lines of an access log that nobody
-    needs. `payload` marks what belongs to the text of a user or a model. `redacted` is the whole line.
+    needs. `payload` marks what belongs to the text of a user or a model. `more` says that the line ends as lines do in
+    the middle of what a logger writes at once. `redacted` is the whole line.
     """
 
     shape: str
@@ -44,6 +46,7 @@ class ParsedLine:
     request_id: str = ""
     probe: bool = False
     payload: bool = False
+    more: bool = False
 
     @property
     def head(self) -> bool:
@@ -75,22 +78,18 @@ class LineReader:
         self._probe = re.compile(catalog.probe)
         self._access = re.compile(catalog.access)
         self._in_payload = False
+        self._lead = ""
 
     def read(self, text: str) -> ParsedLine:
         """Return what a line says; the line has no newline at its end."""
+        more = text.endswith("\r")
         text = self._clean(text[:_LONGEST])
-        found = self._json(text) or self._prefixed(text)
-        if found is None:
-            if self._in_payload:
-                return _raw(REDACTED, payload=True)
-            redacted = self._redactor.redact(text)
-            self._in_payload = redacted.payload
-            return self._told(_raw(redacted.text, payload=redacted.payload))
-        shape, groups, redacted_line, payload = found
-        self._in_payload = payload
+        found = self._json(text) or self._text(text)
+        self._in_payload = found.payload
+        groups = found.groups
         pid = groups.get("pid") or ""
         line = ParsedLine(
-            shape=shape,
+            shape=found.shape,
             process=groups.get("process") or "",
             rank=groups.get("rank") or "",
             pid=int(pid) if pid.isdecimal() else None,
@@ -98,8 +97,9 @@ class LineReader:
             time_text=groups.get("time") or "",
             source=groups.get("source") or "",
             message=groups["message"] or "",
-            redacted=redacted_line,
-            payload=payload,
+            redacted=found.redacted,
+            payload=found.payload,
+            more=more,
         )
         return self._told(line)
 
@@ -108,18 +108,23 @@ class LineReader:
             text = _without_groups(pattern, text)
         return text
 
-    def _prefixed(self, text: str) -> tuple[str, Mapping[str, str | None], str, bool] | None:
+    def _text(self, text: str) -> "_Found":
+        """Read a line of text; secrets go first, since what users wrote may look like a prefix."""
+        redacted = self._redactor.redact(text)
         for prefix in self._prefixes:
-            match = prefix.pattern.match(text)
-            if match is not None:
-                start = match.start("message")
-                redacted = self._redactor.redact(match["message"])
-                groups = {**match.groupdict(), "message": redacted.text}
-                before = self._redactor.redact(text[:start]).text
-                return prefix.name, groups, before + redacted.text, redacted.payload
-        return None
+            match = prefix.pattern.match(redacted.text)
+            if match is None:
+                continue
+            lead = _DIGIT.sub("0", match.groupdict().get("lead") or "")
+            # What looks like a prefix in the midst of a piece of a prompt may be the user's.
+            if not self._in_payload or lead in ("", self._lead):
+                self._lead = lead
+                return _Found(prefix.name, match.groupdict(), redacted.text, payload=redacted.payload)
+        if self._in_payload:
+            return _Found(UNKNOWN, {"message": REDACTED}, REDACTED, payload=True)
+        return _Found(UNKNOWN, {"message": redacted.text}, redacted.text, payload=redacted.payload)
 
-    def _json(self, text: str) -> tuple[str, Mapping[str, str | None], str, bool] | None:
+    def _json(self, text: str) -> "_Found | None":
         keys = self._catalog.json_keys
         if not text.startswith("{") or keys["level"] not in text:
             return None
@@ -132,8 +137,8 @@ class LineReader:
         values = {group: str(record[key]) for group, key in keys.items() if record.get(key) is not None}
         redacted = self._redactor.redact(values["message"])
         traceback = self._redactor.redact(values.pop("traceback", "")).text
-        groups: dict[str, str | None] = {**values, "message": redacted.text + (f"\n{traceback}" if traceback else "")}
-        return JSON, groups, _as_text(groups), redacted.payload
+        groups = {**values, "message": redacted.text + (f"\n{traceback}" if traceback else "")}
+        return _Found(JSON, groups, _as_text(groups), payload=redacted.payload)
 
     def _told(self, line: ParsedLine) -> ParsedLine:
         """Add what the message tells, milestones and events alike, to a line; nothing within a payload tells any."""
@@ -157,6 +162,16 @@ class LineReader:
             if pattern.search(message):
                 return name, dict(chain.from_iterable(_figure(message, *figure) for figure in figures))
         return "", {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a line is made of, without what nobody may keep."""
+
+    shape: str
+    groups: Mapping[str, str | None]
+    redacted: str
+    payload: bool
 
 
 class _CompiledPrefix:
@@ -184,14 +199,10 @@ def _without_groups(pattern: re.Pattern[str], text: str) -> str:
     return "".join(done) + text[end:] if done else text
 
 
-def _as_text(groups: Mapping[str, str | None]) -> str:
+def _as_text(groups: Mapping[str, str]) -> str:
     """Write a record of JSON as its line of text would be."""
     process = f"({groups.get('process') or ''} pid={groups.get('pid') or ''}) "
     return f"{process}{groups.get('level')} {groups.get('time')} [{groups.get('source')}] {groups['message']}"
-
-
-def _raw(text: str, *, payload: bool) -> ParsedLine:
-    return ParsedLine(UNKNOWN, "", "", None, "", "", "", text, text, payload=payload)
 
 
 def _with(line: ParsedLine, **changes: object) -> ParsedLine:
