@@ -32,7 +32,7 @@ _COUNTED = ("vllm:request_success_total", "vllm:prompt_tokens_total", "vllm:gene
 # How often a line of one place in the code is kept; all lines of requests are.
 _KEPT_OF_ONE_PLACE = 3
 _PLACE = re.compile(r"\[([^\]]+:\d+)\]|\"name\": \"([^\"]+)\"|^( - leaked|INFO: +[A-Z])")
-_KEPT = re.compile(r"request|loggers|response|ERROR", re.IGNORECASE)
+_KEPT = re.compile(r"request|loggers|response|ERROR|HTTP/", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

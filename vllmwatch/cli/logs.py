@@ -2,8 +2,6 @@
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TextIO
@@ -38,7 +36,8 @@ def logs(what: What, file: File = "-", *, events: Events = False, keep_payloads:
     if what != "parse":
         raise VllmwatchError(f"{what!r} is nothing that can be done with logs", hint=_COMMAND)
     reader, joiner = LineReader(LOG_CATALOG, keep_payloads=keep_payloads), Joiner()
-    with _opened(file) as (stream, written):
+    stream, written = _open(file)
+    with stream:
         for text in whole_lines(line.removesuffix("\n") for line in stream):
             for record in joiner.add(reader.read(text)):
                 _print(record, written, events=events)
@@ -46,17 +45,15 @@ def logs(what: What, file: File = "-", *, events: Events = False, keep_payloads:
         _print(record, written, events=events)
 
 
-@contextmanager
-def _opened(file: str) -> Iterator[tuple[TextIO, datetime]]:
-    """Open a log; yield with it when it was written last, by the clock of this host."""
+def _open(file: str) -> tuple[TextIO, datetime]:
+    """Open a log; return it and when it was written last, by the clock of this host."""
     if file == "-":
         sys.stdin.reconfigure(errors="replace", newline="\n")  # type: ignore[union-attr] # it is a file here
-        yield sys.stdin, datetime.now()  # noqa: DTZ005 - lines of vLLM have no zone either
-        return
+        return sys.stdin, datetime.now()  # noqa: DTZ005 - lines of vLLM have no zone either
     path = Path(file)
     try:
-        with path.open(encoding="utf-8", errors="replace", newline="\n") as stream:
-            yield stream, datetime.fromtimestamp(path.stat().st_mtime)  # noqa: DTZ006 - as above
+        stream = path.open(encoding="utf-8", errors="replace", newline="\n")
+        return stream, datetime.fromtimestamp(path.stat().st_mtime)  # noqa: DTZ006 - as above
     except OSError as error:
         raise VllmwatchError(f"{file}: {(error.strerror or str(error)).lower()}", hint=_COMMAND) from None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS, THEMES
 from vllmwatch.catalog.boards import BOARDS
+from vllmwatch.catalog.loglines import LOG_CATALOG
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.catalog.recordings.stories import STORIES
 from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
@@ -20,6 +21,7 @@ from vllmwatch.render.command_page import CommandHelp, render_command_page
 from vllmwatch.render.config_file import render_config_file
 from vllmwatch.render.grafana import board_path, render_board
 from vllmwatch.render.grafana.settings import BoardSettings
+from vllmwatch.render.loglines_page import render_loglines_page
 from vllmwatch.render.metrics_page import render_metrics_page
 from vllmwatch.render.promtool import leaned_on, render_stories, story_path
 from vllmwatch.render.recordings_page import render_recordings_page
@@ -54,6 +56,7 @@ def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
         *(Artifact(path, render) for path, render in (_recordings() | _alerts()).items()),
         *_boards(),
         Artifact("docs/reference/cli.md", partial(render_command_page, commands)),
+        Artifact("docs/reference/loglines.md", partial(render_loglines_page, LOG_CATALOG)),
         Artifact("docs/reference/metrics.md", render_metrics_page),
         Artifact("docs/reference/recordings.md", partial(render_recordings_page, RECORDINGS)),
         Artifact("docs/reference/settings.md", render_settings_page),

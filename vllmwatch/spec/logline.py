@@ -60,7 +60,7 @@ class Prefix:
 
 
 PREFIX_GROUPS: tuple[str, ...] = ("lead", "process", "rank", "pid", "level", "time", "source", "message")
-"""What a prefix may tell: what stands before it by others, process, its rank and id, level, time, file and line that wrote it; and what is behind it."""
+"""What a prefix may tell: what others put before it, process, its rank and id, level, time, file and line; the rest."""
 
 
 @dataclass(frozen=True, slots=True)

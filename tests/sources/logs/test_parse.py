@@ -56,7 +56,7 @@ def test_json_is_read_as_its_line_of_text_would_be() -> None:
         "(APIServer pid=12) ERROR 2026-11-30 19:36:36,014 [vllm.v1.engine.async_llm] AsyncLLM"
     )
     assert line.redacted.endswith("KeyError: 'password': '[redacted]'")
-    assert line.event == "engine_dead"
+    assert line.event == "engine_gone"
 
 
 @pytest.mark.parametrize("text", ['{"levelname": ', '{"levelname": 1}', '{"levelname": "INFO", "message": 5}', "{}"])

@@ -222,17 +222,30 @@ VLLM_EVENTS: tuple[Event, ...] = (
         Grade.FAULT,
         "an engine died, and with it every request that it held",
         "The lines before tell why; the server ends by itself and must be started again.",
-        "EngineCore encountered a fatal error|EngineDeadError|engine core exited unexpectedly|"
-        "AsyncLLM output_handler failed|Engine loop (?:has died|is not running)|"
-        "Background loop (?:has errored|is not running)|"
-        "Engine iteration timed out",
+        "EngineCore encountered a fatal error|engine core exited unexpectedly|"
+        r"Engine core proc \S+ died unexpectedly|Engine loop (?:has died|is not running)|"
+        "Background loop (?:has errored|is not running)|Engine iteration timed out",
         (
             "EngineCore encountered a fatal error.",
             "[shutdown] MPClient: engine core exited unexpectedly; starting cleanup",
+            "Engine core proc EngineCore_0 died unexpectedly, shutting down client.",
             "vllm.engine.multiprocessing.MQEngineDeadError: Engine loop is not running.",
             "vllm.engine.async_llm_engine.AsyncEngineDeadError: Background loop has errored already.",
         ),
         ("[shutdown] MPClient: complete", "Request cmpl-1-0 failed (engine dead)."),
+    ),
+    Event(
+        "engine_gone",
+        _VLLM,
+        Grade.HINT,
+        "a server has no engine any more, which is so too when it is stopped",
+        "Where nobody stopped it, the lines before tell why.",
+        "EngineDeadError|AsyncLLM output_handler failed",
+        (
+            "AsyncLLM output_handler failed.",
+            "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue.",
+        ),
+        ("Shutting down",),
     ),
     Event(
         "engine_waits",
