@@ -16,12 +16,15 @@ from vllmwatch.catalog.recordings.stories.worked_example import WORKED_EXAMPLE
 from vllmwatch.render import mark
 from vllmwatch.render.alert_cases import alert_case_path, render_alert_cases
 from vllmwatch.render.alert_rules import AlertSettings, alert_rule_path, render_alert_rules
+from vllmwatch.render.alloy import ALLOY_PATH, render_alloy
 from vllmwatch.render.board_pictures import picture_path, render_boards_page, render_picture
 from vllmwatch.render.command_page import CommandHelp, render_command_page
 from vllmwatch.render.config_file import render_config_file
 from vllmwatch.render.grafana import board_path, render_board
 from vllmwatch.render.grafana.settings import BoardSettings
+from vllmwatch.render.log_settings import COMPOSE
 from vllmwatch.render.loglines_page import render_loglines_page
+from vllmwatch.render.loki import LOKI_PATH, render_loki
 from vllmwatch.render.metrics_page import render_metrics_page
 from vllmwatch.render.promtool import leaned_on, render_stories, story_path
 from vllmwatch.render.recordings_page import render_recordings_page
@@ -55,6 +58,8 @@ def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
     found = (
         *(Artifact(path, render) for path, render in (_recordings() | _alerts()).items()),
         *_boards(),
+        Artifact(ALLOY_PATH, partial(render_alloy, LOG_CATALOG, COMPOSE)),
+        Artifact(LOKI_PATH, partial(render_loki, COMPOSE)),
         Artifact("docs/reference/cli.md", partial(render_command_page, commands)),
         Artifact("docs/reference/loglines.md", partial(render_loglines_page, LOG_CATALOG)),
         Artifact("docs/reference/metrics.md", render_metrics_page),

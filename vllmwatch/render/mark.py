@@ -14,6 +14,11 @@ def comment(body: str) -> str:
     return f"# {_BY_CATALOG}\n\n{body.strip()}\n"
 
 
+def slashes(body: str) -> str:
+    """Return a file whose comments begin with //, the mark on its first line."""
+    return f"// {_BY_CATALOG}\n\n{body.strip()}\n"
+
+
 def template(body: str) -> str:
     """Return a template of Go with the mark on its first line."""
     return f"{{{{/* {_BY_CATALOG} */ -}}}}\n\n{body.strip()}\n"
