@@ -41,12 +41,31 @@ def test_config_has_a_field_for_each_setting_and_no_other() -> None:
 def test_with_nothing_given_each_setting_has_its_default() -> None:
     config = load()
     assert set(config.origins.values()) == {"default"}
+    worked_out = {"node": "here", "runbook_base_url": "http://localhost:9836/runbooks"}
     for setting in SETTINGS:
-        expected: object = "here" if setting.key == "node" else setting.default
+        expected: object = worked_out.get(setting.key, setting.default)
         if setting.form in {Form.MODELS, Form.SEVERITIES}:
             expected = {}
         assert getattr(config, setting.key) == expected, setting.key
     assert (config.listen_host, config.listen_port) == ("127.0.0.1", 9836)
+
+
+@pytest.mark.parametrize(
+    ("listen", "runbooks"),
+    [
+        ("127.0.0.1:9555", "http://localhost:9555/runbooks"),
+        (":9555", "http://localhost:9555/runbooks"),
+        ("[::]:9555", "http://localhost:9555/runbooks"),
+        ("127.0.0.2:9836", "http://127.0.0.2:9836/runbooks"),
+        ("10.1.2.3:9836", "http://10.1.2.3:9836/runbooks"),
+        ("[fd00::3]:9836", "http://[fd00::3]:9836/runbooks"),
+        ("box:9836", "http://box:9836/runbooks"),
+    ],
+)
+def test_links_to_runbooks_lead_to_where_the_exporter_listens_unless_they_are_set(listen: str, runbooks: str) -> None:
+    assert load(options={"listen": listen}).runbook_base_url == runbooks
+    own = {"VLLMWATCH_RUNBOOK_BASE_URL": "https://watch.example/runbooks"}
+    assert load(options={"listen": listen}, environment=own).runbook_base_url == "https://watch.example/runbooks"
 
 
 def test_options_win_over_environment_over_file_over_default(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -104,6 +105,7 @@ def test_prometheus_scrapes_the_exporter_and_both_end_at_the_request(start_up: S
     assert not any(line.startswith(f"Prometheus: {up.prometheus}") for line in up.said)
     assert f"  curl '{up.prometheus}/api/v1/query?query=vllmwatch_target_up'" in up.said
     assert "vLLM servers: none" in up.said
+    assert f"Other commands ask it after: export VLLMWATCH_PROMETHEUS_URL={up.prometheus}" in up.said
     deadline = time.monotonic() + 40
     while True:
         query = {"query": 'vllmwatch_nvml_up{job="vllmwatch"}'}
@@ -155,12 +157,22 @@ def rules(up: Up) -> dict[str, str]:
     return {rule["name"]: rule["query"] for group in groups for rule in group["rules"]}
 
 
+def runbook(up: Up, alert: str) -> str:
+    """Return where the link to the runbook of an alert leads."""
+    groups = requests.get(f"{up.prometheus}/api/v1/rules", timeout=10).json()["data"]["groups"]
+    found = (rule for group in groups for rule in group["rules"] if rule["name"] == alert)
+    return str(next(found)["annotations"]["runbook_url"])
+
+
 def test_prometheus_has_the_rules_and_takes_new_thresholds_up(start_up: StartUp) -> None:
     up = start_up()
     loaded = rules(up)
     assert {recording.name for group in RECORDINGS for recording in group.recordings} <= loaded.keys()
     assert {alert.name for alert in ALERTS} <= loaded.keys()
     assert loaded["KvCacheUsageHigh"].endswith("> 0.9")
+    # Links lead to the exporter that runs, which is not on its usual port.
+    assert urlsplit(runbook(up, "GpuLost")).port == urlsplit(up.exporter).port
+    assert requests.get(runbook(up, "GpuLost"), timeout=10).text.startswith("# GpuLost\n")
     (up.state.parent / "vllmwatch.yml").write_text("kv_cache_usage_ratio: 0.8\n")
     up.process.send_signal(signal.SIGHUP)
     deadline = time.monotonic() + 30

@@ -77,8 +77,9 @@ ALERTING: tuple[Setting, ...] = (
     Setting(
         "runbook_base_url",
         Form.URL,
-        "http://localhost:9836/runbooks",
+        None,
         "What stands before the name of an alert in the links to runbooks.",
+        default_help="where the exporter listens: http://localhost:9836/runbooks",
     ),
     Setting("receivers", Form.RECEIVERS, (), "Who can be told; see the keys of a receiver."),
     Setting("page_to", Form.LIST, (), "The names of the receivers of pages."),

@@ -2,6 +2,8 @@
 
 import os
 import socket
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +12,10 @@ import typer
 from vllmwatch.cli.alert_settings import alert_settings
 from vllmwatch.cli.calling import called
 from vllmwatch.config import Config, find_file, load_config
+from vllmwatch.config.links import runbooks_at
 from vllmwatch.render.rule_set import Sources, rule_files
-from vllmwatch.stack.up import UpOptions
+from vllmwatch.stack.address import Address
+from vllmwatch.stack.up import DEFAULT_PROMETHEUS_PORT, UpOptions
 from vllmwatch.stack.up import up as run_stack
 
 Listen = Annotated[str | None, typer.Option(help="Where the exporter listens (host:port).", show_default=False)]
@@ -30,7 +34,7 @@ def up(
     targets: Targets = None,
     config: ConfigFile = None,
     discover: Discover = True,
-    prometheus_port: PrometheusPort = 9090,
+    prometheus_port: PrometheusPort = DEFAULT_PROMETHEUS_PORT,
     with_prometheus: WithPrometheus = True,
     retention: Retention = "15d",
     state: State = Path(".vllmwatch"),
@@ -65,7 +69,15 @@ def up(
         with_prometheus=with_prometheus,
         retention=retention,
         exporter_arguments=tuple(passed_on),
-        rules=lambda: rule_files(alert_settings(load()), Sources()),
+        rules=lambda exporter: _rules(load(), exporter),
+        names_prometheus=settings.origins["prometheus_url"] == "default",
     )
     how = called()
     run_stack(options, lambda line: typer.echo(how.copyable(line)))
+
+
+def _rules(config: Config, exporter: Address) -> Mapping[str, str]:
+    """Return the rule files; links lead to the exporter that runs, which may have moved to another port."""
+    if config.origins["runbook_base_url"] == "default":
+        config = replace(config, runbook_base_url=runbooks_at(exporter.host, exporter.port))
+    return rule_files(alert_settings(config), Sources())

@@ -14,6 +14,7 @@ from vllmwatch.config.alerting import faults_of_edges, read_models, read_quiet_h
 from vllmwatch.config.allowed import require_allowed, texts
 from vllmwatch.config.file import ConfigFile, read_config_file
 from vllmwatch.config.given import FaultsError, Given, Held
+from vllmwatch.config.links import runbooks_at
 from vllmwatch.config.model import Config, build_model, given_by_environment
 from vllmwatch.config.receivers import read_receivers, read_teams, unknown_receivers
 from vllmwatch.config.servers import read_servers
@@ -214,3 +215,4 @@ def _freeze(held: Mapping[str, Held], hostname: str, file: Path | None) -> Confi
     origins = {key: entry.origin for key, entry in held.items()}
     # Written without a host, an address means all of them, as in Prometheus.
     return Config(**values, listen_host=host or "0.0.0.0", listen_port=port, origins=origins, file=file)
+    values["runbook_base_url"] = values["runbook_base_url"] or runbooks_at(host, port)

@@ -19,6 +19,7 @@ from vllmwatch.stack.state import StateDirectory
 from vllmwatch.stack.summary import summary
 
 DEFAULT_LISTEN = "127.0.0.1:9836"
+DEFAULT_PROMETHEUS_PORT = 9090
 _POLL_SECONDS = 0.2
 # A first sample of a host with many slow targets takes a while; Prometheus reads its log of writes at the start.
 _EXPORTER_READY_SECONDS = 60.0
@@ -32,16 +33,19 @@ class UpOptions:
     """What the user asked for; `listen` is None where the default stands and may move to the next free port.
 
     `exporter_arguments` are passed on to `vllmwatch exporter` as they are; `retention` is a Prometheus duration.
-    `rules` gives the text of each rule file by its name, and may raise VllmwatchError when the settings cannot be read.
+    `rules` gives the text of each rule file by its name for the exporter at an address, and may raise VllmwatchError
+    when the settings cannot be read. `names_prometheus` says that other commands look for Prometheus where it is by
+    default: they are to be told where it is.
     """
 
     state: Path
     listen: str | None = None
-    prometheus_port: int = 9090
+    prometheus_port: int = DEFAULT_PROMETHEUS_PORT
     with_prometheus: bool = True
     retention: str = "15d"
     exporter_arguments: tuple[str, ...] = ()
-    rules: Callable[[], Mapping[str, str]] = dict
+    rules: Callable[[Address], Mapping[str, str]] = lambda _: {}
+    names_prometheus: bool = True
 
 
 class Stack:
@@ -63,7 +67,7 @@ class Stack:
                 self._report(exporter, prometheus)
             while not self._requests.stop.wait(_POLL_SECONDS):
                 self._check_children()
-                self._reload_if_asked()
+                self._reload_if_asked(exporter)
             # A terminal that was closed takes no more words.
             with suppress(OSError):
                 self._say("Stopping")
@@ -90,7 +94,7 @@ class Stack:
         wanted = Address("127.0.0.1", self._options.prometheus_port)
         address = self._free(wanted, "Prometheus", "--prometheus-port PORT", movable=True)
         config, data = self._state.prometheus_config, self._state.prometheus_data
-        self._state.write_rules(self._options.rules())
+        self._state.write_rules(self._options.rules(exporter))
         config.write_text(prometheus_config(exporter, self._state.rules))
         command = prometheus_command(program, config, data, address, self._options.retention)
         self._say(f"Prometheus {program.version} ({program.path})")
@@ -132,7 +136,7 @@ class Stack:
                     f"{child.name} ended by itself ({_ending(child.exit_status)})", hint=f"its log: {child.log.path}"
                 )
 
-    def _reload_if_asked(self) -> None:
+    def _reload_if_asked(self, address: Address) -> None:
         """Pass SIGHUP on once everything is up: before that, the exporter may not know the signal yet."""
         if self._requests.reload.is_set():
             self._requests.reload.clear()
@@ -140,11 +144,11 @@ class Stack:
             exporter.send_signal(signal.SIGHUP)
             self._say(f"The exporter reads its configuration again; what it makes of it: {exporter.log.path}")
             for prometheus in self._children[1:]:
-                self._reload_rules(prometheus)
+                self._reload_rules(prometheus, address)
 
-    def _reload_rules(self, prometheus: Child) -> None:
+    def _reload_rules(self, prometheus: Child, exporter: Address) -> None:
         try:
-            self._state.write_rules(self._options.rules())
+            self._state.write_rules(self._options.rules(exporter))
         except VllmwatchError as error:
             self._say(f"The rules stay as they are: {error.message}")
             return
@@ -158,6 +162,8 @@ class Stack:
         if prometheus is not None:
             for line in _prometheus_use(prometheus.url):
                 self._say(line)
+            if self._options.names_prometheus and prometheus.port != DEFAULT_PROMETHEUS_PORT:
+                self._say(f"Other commands ask it after: export VLLMWATCH_PROMETHEUS_URL={prometheus.url}")
         self._say(f"New settings are read after: kill -HUP {self._children[0].pid}")
         self._say(f"Logs and data: {self._state.root / 'up'}. Ctrl-C stops everything.")
 
