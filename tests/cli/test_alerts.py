@@ -43,6 +43,24 @@ def test_where_no_alertmanager_answers_prometheus_is_asked(run: CommandLine) -> 
     assert "Alertmanager cannot be reached; Prometheus is asked, which does not know what is muted" in outcome.err
 
 
+def test_without_a_receiver_the_file_that_was_named_is_what_to_edit(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text("team: ours\n")
+    for words, keys in ((("test",), "`receivers` and `page_to`"), (("test", "phone"), "`receivers`")):
+        outcome = run("alerts", *words, "--config", "mine.yml")
+        assert outcome.code == 1
+        assert outcome.err.endswith(f"hint: Set {keys} in mine.yml.\n")
+
+
+def test_where_neither_answers_both_are_named_with_their_settings(run: CommandLine) -> None:
+    urls = [f"http://127.0.0.1:{free_port()}" for _ in range(2)]
+    outcome = run("alerts", VLLMWATCH_ALERTMANAGER_URL=urls[0], VLLMWATCH_PROMETHEUS_URL=urls[1])
+    assert (outcome.code, outcome.out) == (1, "")
+    alertmanager, prometheus, hint = outcome.err.splitlines()
+    assert alertmanager == f"error: {urls[0]}/api/v2/alerts: Alertmanager cannot be reached"
+    assert prometheus == f"error: {urls[1]}/api/v1/alerts: Prometheus cannot be reached"
+    assert "alertmanager_url and prometheus_url" in hint
+
+
 def test_no_test_is_sent_through_an_alertmanager_that_is_too_old(run: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "vllmwatch.yml").write_text(RECEIVERS)
     status = json.dumps({"versionInfo": {"version": "0.25.0"}}).encode()

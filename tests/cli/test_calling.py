@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.real.places import ROOT
-from vllmwatch.cli.calling import Calling, calling
+from vllmwatch.cli.calling import WITHOUT_FILE, Calling, calling
+from vllmwatch.cli.commands import COMMANDS, load
 
 HINT = "stop it first, or run `vllmwatch up --state FOLDER`"
 
 
-def called(program: str, *, on_path: str | None = None, **environment: str) -> Calling:
-    return calling(["python3.11", "-m", "vllmwatch"], program, environment, lambda _: on_path)
+def called(program: str, *words: str, on_path: str | None = None, **environment: str) -> Calling:
+    return calling(["python3.11", "-m", "vllmwatch"], [program, *words], environment, lambda _: on_path)
 
 
 def test_program_on_path_is_called_by_its_name() -> None:
@@ -39,12 +40,35 @@ def test_make_is_named_for_up_alone(tmp_path: Path) -> None:
     program.touch()
     how = called(str(program), VLLMWATCH_CALLER="make")
     assert how.copyable(HINT) == 'stop it first, or run `make up UP="--state FOLDER"`'
-    assert how.copyable("`vllmwatch up` already runs") == "`make up` already runs"
+    assert how.copyable("run `vllmwatch up` again") == "run `make up` again"
     assert how.copyable("`vllmwatch init`, then go on") == f"`{program} init`, then go on"
 
 
 def test_command_on_a_line_of_its_own_has_no_backticks_that_a_shell_would_obey() -> None:
     assert Calling().copyable("  `vllmwatch up --target X`") == "  vllmwatch up --target X"
+
+
+@pytest.mark.parametrize(
+    "words", [("alerts", "--config", "a b.yml"), ("--config=x.yml", "--config=a b.yml"), ("--config", "a b.yml", "--")]
+)
+def test_the_file_that_was_named_is_named_again_where_a_command_reads_one(words: tuple[str, ...]) -> None:
+    how = called("/opt/bin/vllmwatch", *words, on_path="/opt/bin/vllmwatch")
+    assert how.copyable("`vllmwatch alerts test`") == "  vllmwatch alerts test --config 'a b.yml'"
+    assert how.copyable("run `vllmwatch rules`.") == "run `vllmwatch rules --config 'a b.yml'`."
+    assert how.copyable("run `vllmwatch init`") == "run `vllmwatch init`"
+    by_make = called("/opt/bin/vllmwatch", *words, VLLMWATCH_CALLER="make")
+    assert by_make.copyable("`vllmwatch up`") == "  make up UP=\"--config 'a b.yml'\""
+
+
+@pytest.mark.parametrize("words", [(), ("--", "--config", "x.yml"), ("--configure", "x.yml"), ("config",)])
+def test_without_a_file_that_was_named_commands_name_none(words: tuple[str, ...]) -> None:
+    how = called("/opt/bin/vllmwatch", *words, on_path="/opt/bin/vllmwatch")
+    assert how.copyable("run `vllmwatch rules`") == "run `vllmwatch rules`"
+
+
+def test_the_commands_that_read_a_file_are_those_that_have_the_option() -> None:
+    has_none = {entry.name for entry in COMMANDS if not any("--config" in each.opts for each in load(entry).params)}
+    assert has_none == WITHOUT_FILE
 
 
 @pytest.mark.parametrize("text", ["no command", "`vllm serve MODEL`", "vllmwatch up is a command", ""])
@@ -65,6 +89,6 @@ def test_hint_of_a_real_run_can_be_run(tmp_path: Path) -> None:
     )
     hint = done.stderr.splitlines()[-1]
     command = hint.partition("`")[2].rpartition("`")[0]
-    assert command == f"{sys.executable} -m vllmwatch init"
+    assert command == f"{sys.executable} -m vllmwatch init absent.yml"
     subprocess.run([*command.split(), "--no-discover"], cwd=tmp_path, env=environment, check=True, capture_output=True)
-    assert (tmp_path / "vllmwatch.yml").exists()
+    assert (tmp_path / "absent.yml").exists()

@@ -1,5 +1,6 @@
 """`vllmwatch rules`: what it writes, what it warns of, and what it says the second time."""
 
+import shlex
 from pathlib import Path
 
 from tests.cli.command_line import CommandLine
@@ -36,6 +37,26 @@ def test_without_a_receiver_it_says_so_loudly(run: CommandLine, tmp_path: Path) 
     assert outcome.code == 0
     assert outcome.err.startswith("warning: no page reaches anybody: set `receivers` and `page_to`")
     assert "NOBODY IS TOLD" in (tmp_path / "out" / "alertmanager.yml").read_text()
+
+
+def test_the_file_that_was_named_stands_in_warnings_and_hints(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "my box.yml").write_text("team: ours\n")
+    outcome = run("rules", "--config", "my box.yml", "--check", "--output", "my rules")
+    warning, _, hint = outcome.err.splitlines()
+    assert warning.endswith("set `receivers` and `page_to` (my box.yml)")
+    command = hint.partition("`")[2].partition("`")[0]
+    assert command == "vllmwatch rules --output 'my rules' --config 'my box.yml'"
+    assert run(*shlex.split(command)[1:]).code == 0
+    assert run("rules", "--config", "my box.yml", "--check", "--output", "my rules").code == 0
+
+
+def test_a_file_where_a_folder_belongs_is_told(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine\n")
+    for words in (("rules", "--output", "out"), ("generate", "dashboards", "--out", "out")):
+        outcome = run(*words)
+        assert outcome.code == 1
+        assert outcome.err.startswith(f"error: {words[-2]}: out is a file; a folder is asked for\n")
+    assert (tmp_path / "out").read_text() == "mine\n"
 
 
 def test_links_that_lead_to_the_machine_of_whoever_reads_are_told(run: CommandLine, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ with StateDirectory(Path(sys.argv[1])).held():
 def test_second_holder_is_refused_in_one_line_that_names_the_first(tmp_path: Path) -> None:
     with StateDirectory(tmp_path).held(), pytest.raises(StartError) as caught, StateDirectory(tmp_path).held():
         pass
-    assert caught.value.message == f"`vllmwatch up` already runs on {tmp_path} (process {os.getpid()})"
+    assert caught.value.message == f"the stack already runs on {tmp_path} (process {os.getpid()})"
 
 
 def test_lock_of_a_killed_process_is_not_in_the_way(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from vllmwatch.catalog.alert_names import TEST_ALERT
 from vllmwatch.cli.alert_settings import routing
+from vllmwatch.cli.files import settings_file
 from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.config import Config
 from vllmwatch.doctor.try_page import Delivery, Way, try_page
@@ -59,8 +60,11 @@ def _alerts(config: Config, reader: AlertmanagerReader) -> tuple[ActiveAlert, ..
     except BackendError as error:
         try:
             found = PrometheusReader(config.prometheus_url).alerts()
-        except BackendError:
-            raise error from None
+        except BackendError as too:
+            raise VllmwatchError(
+                f"{error.message}\n{too.message}",
+                hint="Is one of them there? The settings alertmanager_url and prometheus_url say where they are asked.",
+            ) from None
         typer.echo(f"warning: {error.message}; Prometheus is asked, which does not know what is muted", err=True)
         return found
 
@@ -68,14 +72,16 @@ def _alerts(config: Config, reader: AlertmanagerReader) -> tuple[ActiveAlert, ..
 def _test(config: Config, reader: AlertmanagerReader, name: str) -> None:
     by_name = {receiver.name: receiver for receiver in config.receivers}
     if name and name not in by_name:
-        hint = f"There are: {', '.join(by_name)}." if by_name else "Set `receivers` in vllmwatch.yml."
+        hint = f"There are: {', '.join(by_name)}." if by_name else f"Set `receivers` in {settings_file(config)}."
         raise VllmwatchError(f"there is no receiver {name!r}", hint=hint)
     # The test has the label of our team, and goes where its pages go.
     told = routing(config)
     pages = next((team.pages for team in config.teams if team.name == config.team), config.page_to)
     wanted = [by_name[each] for each in ((name,) if name else pages)]
     if not wanted:
-        raise VllmwatchError("no page reaches anybody", hint="Set `receivers` and `page_to` in vllmwatch.yml.")
+        raise VllmwatchError(
+            "no page reaches anybody", hint=f"Set `receivers` and `page_to` in {settings_file(config)}."
+        )
     labels = {"severity": str(Severity.PAGE), "team": config.team} | ({"receiver": name} if name else {})
     names = ", ".join(each.name for each in wanted)
     typer.echo(f"Sending {TEST_ALERT} through {mask_secrets(config.alertmanager_url)} to {names}")

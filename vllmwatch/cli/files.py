@@ -3,16 +3,25 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from vllmwatch.config import Config
+from vllmwatch.config.load import FILE_NAME
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.artifacts import Difference, differences, foreign, write
 
 _ELSEWHERE = "Choose another folder."
 
 
+def settings_file(config: Config) -> str:
+    """Return the file that settings belong in: the one that was read, else the one that would be."""
+    return str(config.file or FILE_NAME)
+
+
 def folder_of(option: str, text: str) -> Path:
-    """Return the folder that an option names; raises VllmwatchError for an empty name."""
+    """Return the folder that an option names; raises VllmwatchError for an empty name, and for a file."""
     if not text.strip():
         raise VllmwatchError(f"{option}: the name of a folder is asked for, not an empty one", hint=_ELSEWHERE)
+    if Path(text).is_file():
+        raise VllmwatchError(f"{option}: {text} is a file; a folder is asked for", hint=_ELSEWHERE)
     return Path(text)
 
 

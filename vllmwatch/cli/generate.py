@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -61,7 +62,8 @@ def _boards(config: Config, folder: Path, *, check: bool, print_all: bool) -> No
         typer.echo(f"{folder / difference.path}: {difference.what}{'' if check else ', written'}")
     if check and found:
         raise VllmwatchError(
-            f"{len(found)} board(s) are not as the settings say", hint=f"Run `{_COMMAND} dashboards --out {folder}`."
+            f"{len(found)} board(s) are not as the settings say",
+            hint=f"Run `{_COMMAND} dashboards --out {quote(str(folder))}`.",
         )
     typer.echo(f"{folder}: {len(texts)} boards are as the settings say")
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 from urllib.parse import urlsplit
 
 import typer
 
 from vllmwatch.cli.alert_settings import alert_settings, routing, sources
-from vllmwatch.cli.files import compared, folder_of, written
+from vllmwatch.cli.files import compared, folder_of, settings_file, written
 from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.config import Config
 from vllmwatch.errors import VllmwatchError
@@ -34,14 +35,14 @@ def rules(load: ConfigLoader, *, output: Output, check: Check = False) -> None:
     told = routing(config)
     texts = {path: text.encode() for path, text in rule_set(alert_settings(config), told, sources(config)).items()}
     for warning in _warnings(config, told):
-        typer.echo(f"warning: {warning} (vllmwatch.yml)", err=True)
+        typer.echo(f"warning: {warning} ({settings_file(config)})", err=True)
     found = (compared if check else written)(folder, texts, _FOLDERS)
     for difference in found if check else ():
         typer.echo(f"{folder / difference.path}: {difference.what}")
     if check and found:
         raise VllmwatchError(
             f"{len(found)} file(s) are not as the settings say",
-            hint=f"Run `vllmwatch rules --output {output}`, then reload Prometheus and Alertmanager.",
+            hint=f"Run `vllmwatch rules --output {quote(output)}`, then reload Prometheus and Alertmanager.",
         )
     just = "" if check or not found else f", {len(found)} of them just written"
     typer.echo(f"{output}: {len(texts)} files are as the settings say{just}")

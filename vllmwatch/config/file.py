@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 import yaml
 
@@ -45,7 +46,8 @@ def _read_bytes(path: Path, name: str) -> bytes:
         with path.open("rb") as stream:
             content = stream.read(SIZE_LIMIT_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"{name}: there is no such file", hint="Write one with `vllmwatch init`.") from None
+        hint = f"Write one with `vllmwatch init {quote(name)}`."
+        raise ConfigError(f"{name}: there is no such file", hint=hint) from None
     except IsADirectoryError:
         raise ConfigError(f"{name}: this is a directory, a file is asked for", hint=_HINT) from None
     except OSError as error:

@@ -53,7 +53,7 @@ class StateDirectory:
             except OSError as error:
                 lock.seek(0)
                 raise StartError(
-                    f"`vllmwatch up` already runs on {self.root} (process {lock.read().strip() or 'unknown'})",
+                    f"the stack already runs on {self.root} (process {lock.read().strip() or 'unknown'})",
                     hint="stop it first, or give this one a folder of its own: `vllmwatch up --state FOLDER`",
                 ) from error
             lock.truncate(0)
