@@ -154,6 +154,13 @@ def test_nobody_to_tell_is_said_in_the_first_lines() -> None:
     assert "NOBODY IS TOLD" not in render_alertmanager(Routing((HOOK,), Team("", ("hook",), ())), ALERTS)
 
 
+def test_the_file_says_where_alerts_go_that_have_no_route() -> None:
+    text = render_alertmanager(Routing((HOOK,), Team("", ("hook",), ())), ALERTS)
+    comments = " ".join(line.removeprefix("# ") for line in text.splitlines() if line.startswith("# "))
+    assert "without `severity: page` or `severity: ticket` goes to the receiver nobody" in comments
+    assert "a team that has no route here goes to those of the settings `page_to` and `ticket_to`" in comments
+
+
 def test_no_names_of_teams_and_receivers_come_out_as_one() -> None:
     """Alertmanager refuses a file in which a name stands twice."""
     names = ("a", "a-page", "page", "only-a", "team-a", "nobody", "heartbeat")

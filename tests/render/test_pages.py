@@ -77,8 +77,8 @@ def test_every_setting_and_key_of_a_target_is_on_the_page() -> None:
         assert setting.help in section
         assert f"`{setting.environment}`" in section
         assert setting.option is None or f"`{setting.option}`" in section
-    targets, _, rest = page.partition("\n## Targets\n")[2].partition("\n## Servers\n")
-    servers, _, receivers = rest.partition("\n## Receivers\n")
+    targets, _, rest = page.partition("\n## Keys of a target\n")[2].partition("\n## Keys of a server\n")
+    servers, _, receivers = rest.partition("\n## Keys of a receiver\n")
     assert len(cells(receivers)) - 2 == sum(len(kind.keys) for kind in RECEIVER_KINDS)
     for text, keys in ((targets, TARGET_KEYS), (servers, SERVER_KEYS)):
         assert [row[0] for row in cells(text)][2:] == [f"`{setting.key}`" for setting in keys]

@@ -21,6 +21,11 @@ GROUP_BY = ("node", "server", "model_name", "uuid")
 # Faults that several GPUs of one server have at once, or that all of a node have, are one as well.
 _GROUP_BY_OF_GPUS = ("node", "server", "model_name")
 _NOBODY, _HEARTBEAT, _QUIET = "nobody", "heartbeat", "quiet-hours"
+_LOUD = "# NOBODY IS TOLD: no receiver is configured (settings `receivers` and `page_to`).\n"
+_ROUTED = (
+    "# An alert without `severity: page` or `severity: ticket` goes to the receiver nobody, the watchdog aside.\n"
+    "# One of a team that has no route here goes to those of the settings `page_to` and `ticket_to`.\n"
+)
 _TITLE = '{{ template "vllmwatch.title" . }}'
 _TEXT = '{{ template "vllmwatch.text" . }}'
 # What of a message our templates make, by Alertmanager's section; the others send the whole as JSON.
@@ -83,8 +88,7 @@ def render_alertmanager(
     data["receivers"] = list(_receivers(routing))
     data["inhibit_rules"] = list(inhibitions(alerts, in_force, direct=direct))
     data["templates"] = [TEMPLATE_FILE]
-    loud = "# NOBODY IS TOLD: no receiver is configured (settings `receivers` and `page_to`).\n"
-    return mark.comment((loud if routing.tells_nobody else "") + dump(data))
+    return mark.comment((_LOUD if routing.tells_nobody else "") + _ROUTED + dump(data))
 
 
 def receiver_of(routing: Routing, team: str, receiver: str = "") -> str:

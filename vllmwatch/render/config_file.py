@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vllmwatch.catalog.settings import SETTINGS, TARGET_KEYS
+from vllmwatch.render.setting_examples import EXAMPLES
 from vllmwatch.spec.setting import Form, Setting
 
 _WIDTH = 100
@@ -45,17 +46,12 @@ def _block(setting: Setting, found: Sequence[FoundTarget]) -> str:
     help_text = textwrap.fill(setting.help, _WIDTH, initial_indent="# ", subsequent_indent="# ")
     facts = f"# {_facts(setting)}"
     body = _targets(found) if setting.form is Form.TARGETS else f"#{setting.key}: {_default(setting)}\n"
-    example = _EXAMPLES.get(setting.form, "")
+    example = "" if setting.form is Form.TARGETS else _example(setting.form)
     return f"{help_text}\n{facts}\n{body}{example}"
 
 
-_EXAMPLES = {
-    Form.SERVERS: '#  - {url: "http://head:8000", gpus: [0, "GPU-8932f937", "0000:3b:00.0"]}\n',
-    Form.MODELS: "#  org/model: {request_latency_p99_seconds: 10, kv_cache_usage_ratio: 0.95}\n",
-    Form.SEVERITIES: "#  KvCacheUsageHigh: page\n",
-    Form.RECEIVERS: "#  - {name: chat, kind: slack, api_url_file: /run/secrets/slack}\n",
-    Form.TEAMS: "#  chat: {page_to: [phone], ticket_to: [chat]}\n",
-}
+def _example(form: Form) -> str:
+    return "".join(f"#{line}\n" for line in EXAMPLES.get(form, ()))
 
 
 def _facts(setting: Setting) -> str:
@@ -80,7 +76,4 @@ def _targets(found: Sequence[FoundTarget]) -> str:
     lines.append("targets:" if stable else "#targets:")
     lines.extend(target.line for target in stable)
     lines.extend(f"#{target.line}" for target in found if not target.stable)
-    if not found:
-        lines.append('#  - "gpu1:8000"')
-        lines.append('#  - {url: "https://gpu2", server: chat, bearer_token_file: /run/secrets/vllm}')
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + ("" if found else _example(Form.TARGETS))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from vllmwatch.catalog.receivers import RECEIVER_KINDS
 from vllmwatch.catalog.settings import SERVER_KEYS, SETTINGS, TARGET_KEYS
 from vllmwatch.render import mark
+from vllmwatch.render.setting_examples import EXAMPLES
 from vllmwatch.render.tables import code, table
 from vllmwatch.spec.setting import Form, Setting
 
@@ -21,7 +22,7 @@ In a variable, items of a list stand between commas (or in JSON), and an empty v
 an empty text has a meaning. Paths in the file are taken from the file's own folder."""
 
 _TARGETS = """\
-## Targets
+## Keys of a target
 
 An entry of `targets` is an address (`gpu1:8000`, `https://gateway/chat`) or a mapping with these keys. `/metrics` is
 added where the path does not end in it. The name of a server on its series, `server`, is the host and port of its
@@ -29,20 +30,19 @@ address, with the node's name for a loopback address, and the path before `/metr
 
 
 _SERVERS = """\
-## Servers
+## Keys of a server
 
 Which GPU carries which server is found from the processes on the GPUs. Where the driver lists none, where their
 numbers mean nothing in the exporter's own PID namespace, and where the API server is on another node, an entry of
-`servers` tells: `{url: "http://head:8000", gpus: [0, 1]}`. What processes show wins over it. The devices are shared
-out among the engines that the server's page names, in order."""
+`servers` tells, with these two keys. What processes show wins over it. The devices are shared out among the engines
+that the server's page names, in order."""
 
 
 _RECEIVERS = """\
-## Receivers
+## Keys of a receiver
 
 An entry of `receivers` is a mapping with the keys `name`, `kind` and those of its kind. Secrets stand in files, whose
-paths Alertmanager reads: `{name: phone, kind: pushover, user_key_file: /run/secrets/user, token_file:
-/run/secrets/token}`. `page_to` and `ticket_to` name who is told, `teams` who is told of the alerts of one team.
+paths Alertmanager reads. `page_to` and `ticket_to` name who is told, `teams` who is told of the alerts of one team.
 `vllmwatch rules` writes Alertmanager's configuration (0.28 or newer) of this."""
 
 
@@ -80,7 +80,11 @@ def _section(setting: Setting) -> str:
         rows.append(("least", f"{setting.minimum:g}"))
     if setting.read_at_start:
         rows.append(("change", "needs a restart: not taken up by a reload"))
-    return f"## {setting.key}\n\n{setting.help}\n\n{table(('', ''), rows)}"
+    parts = [f"## {setting.key}", setting.help, table(("", ""), rows)]
+    if example := EXAMPLES.get(setting.form):
+        lines = "\n".join([f"{setting.key}:", *example])
+        parts.append(f"```yaml\n{lines}\n```")
+    return "\n\n".join(parts)
 
 
 def _option(setting: Setting) -> str:
