@@ -228,6 +228,7 @@ SETTINGS: tuple[Setting, ...] = (
         read_at_start=True,
     ),
     Setting(
+        None,
         "price_per_gpu_hour",
         Form.NUMBER,
         None,

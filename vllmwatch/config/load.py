@@ -212,7 +212,7 @@ def _freeze(held: Mapping[str, Held], hostname: str, file: Path | None) -> Confi
     values |= {setting.key: {} for setting in SETTINGS if setting.form in MAPPINGS and not values[setting.key]}
     values["teams"] = values["teams"] or ()
     host, port = split_address(values["listen"])
+    values["runbook_base_url"] = values["runbook_base_url"] or runbooks_at(host, port)
     origins = {key: entry.origin for key, entry in held.items()}
     # Written without a host, an address means all of them, as in Prometheus.
     return Config(**values, listen_host=host or "0.0.0.0", listen_port=port, origins=origins, file=file)
-    values["runbook_base_url"] = values["runbook_base_url"] or runbooks_at(host, port)
