@@ -228,7 +228,6 @@ SETTINGS: tuple[Setting, ...] = (
         read_at_start=True,
     ),
     Setting(
-        None,
         "price_per_gpu_hour",
         Form.NUMBER,
         None,
