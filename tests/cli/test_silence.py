@@ -29,6 +29,24 @@ def test_a_matcher_that_is_none_is_told_before_the_missing_reason(run: CommandLi
     assert refused(run("silence", "alertname=GpuLost")) == "error: a silence without a reason"
 
 
+@pytest.mark.parametrize("name", ["GpuLost", "gpulost", "gpu_lost", "GpuLots"])
+def test_the_name_of_an_alert_alone_is_answered_with_the_matcher_that_was_meant(run: CommandLine, name: str) -> None:
+    hint = run("silence", name).err.splitlines()[1]
+    assert hint.startswith("hint: Did you mean alertname=GpuLost? Write label=value")
+    assert run("silence", "zzz").err.splitlines()[1].startswith("hint: Write label=value")
+
+
+@pytest.mark.parametrize(("sign", "pattern"), [("=~", "box("), ("!~", "(?=box)"), ("=~", "'[b-a]'")])
+def test_a_broken_pattern_is_told_before_anybody_is_asked(run: CommandLine, sign: str, pattern: str) -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    outcome = run("silence", f"server{sign}{pattern}", "--comment", "x", VLLMWATCH_ALERTMANAGER_URL=address)
+    assert refused(outcome).startswith(f"error: {f'server{sign}{pattern}'!r}: ")
+    assert "pattern" in outcome.err.splitlines()[0]
+    # It is a pattern only by its sign.
+    outcome = run("silence", f"server={pattern}", "--comment", "x", VLLMWATCH_ALERTMANAGER_URL=address)
+    assert "Alertmanager cannot be reached" in refused(outcome)
+
+
 def test_a_silence_is_not_set_and_ended_at_once(run: CommandLine) -> None:
     assert "either set or ended" in refused(run(*SET, "--expire", "7"))
 

@@ -1,18 +1,19 @@
 """`vllmwatch explain`: the runbook of an alert."""
 
-import difflib
 from typing import Annotated
 
 import typer
 
-from vllmwatch.catalog.alert_names import ALERT_NAMES
 from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS
+from vllmwatch.cli.alert_name import known_alert, near_alert
 from vllmwatch.cli.alert_settings import alert_settings
 from vllmwatch.cli.options import ConfigLoader, with_file
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.runbooks import render_runbook
 
-Name = Annotated[str, typer.Argument(help="The name of the alert, such as GpuLost.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The name of the alert, such as GpuLost.", show_default=False)
+]
 
 
 @with_file
@@ -23,11 +24,10 @@ def explain(load: ConfigLoader, *, name: Name = "") -> None:
         for alert in ALERTS:
             typer.echo(f"{alert.name:<32} {RUNBOOKS[alert.name].strip().partition(chr(10))[0]}")
         return
-    # The link in a page has the name of the runbook's page (gpu_lost).
-    wanted = {each.lower(): each for each in ALERT_NAMES}.get(name.replace("_", "").lower())
+    wanted = known_alert(name)
     if wanted is None:
-        near = difflib.get_close_matches(name, ALERT_NAMES, n=1)
-        hint = f"Did you mean {near[0]}?" if near else "Run `vllmwatch explain` for the names of all."
+        near = near_alert(name)
+        hint = f"Did you mean {near}?" if near else "Run `vllmwatch explain` for the names of all."
         raise VllmwatchError(f"there is no alert {name!r}", hint=hint)
     alert = next(alert for alert in ALERTS if alert.name == wanted)
     # The first line says that the page is generated, which is true of the file and not of what is printed.

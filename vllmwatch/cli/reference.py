@@ -17,24 +17,27 @@ def _describe(name: str, command: TyperCommand) -> CommandHelp:
     """Describe a command by the attributes of its parameters: typer's own help text changes with its releases."""
     known: list[Any] = list(command.params)
     parameters = [parameter for parameter in known if not parameter.hidden]
-    arguments = [parameter.metavar for parameter in parameters if parameter.param_type_name == "argument"]
-    usage = " ".join([name, "[OPTIONS]", *(f"[{argument}]" for argument in arguments)])
+    arguments = [parameter for parameter in parameters if parameter.param_type_name == "argument"]
+    words = [_names(each) if each.required else f"[{_names(each)}]" for each in arguments]
+    usage = " ".join([name, "[OPTIONS]", *words])
     rows = tuple((_names(parameter), _meaning(parameter)) for parameter in parameters)
     return CommandHelp(name, usage, _paragraphs(command.help or ""), rows)
 
 
 def _names(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
-        return str(parameter.metavar)
+        return str(parameter.metavar or parameter.name.upper())
     names = ", ".join([*parameter.opts, *parameter.secondary_opts])
     return names if parameter.is_flag else f"{names} {parameter.metavar or 'VALUE'}"
 
 
 def _meaning(parameter: Any) -> str:
-    facts = []
+    facts = ["required"] if parameter.required else []
     if parameter.envvar:
         facts.append(f"variable: {parameter.envvar}")
-    if parameter.show_default and parameter.default is not None and not _is_switch(parameter):
+    if isinstance(parameter.show_default, str):
+        facts.append(f"default: {parameter.show_default}")
+    elif parameter.show_default and parameter.default not in {None, ""} and not _is_switch(parameter):
         facts.append(f"default: {_shown(parameter.default)}")
     return f"{parameter.help} [{'; '.join(facts)}]" if facts else str(parameter.help)
 

@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from vllmwatch.cli.alert_name import near_alert
 from vllmwatch.cli.options import ConfigLoader, with_file
+from vllmwatch.config.patterns import require_pattern
 from vllmwatch.errors import VllmwatchError
 from vllmwatch.render.tables import columns
 from vllmwatch.sinks import alertmanager
 from vllmwatch.sources.backends.alertmanager import AlertmanagerReader
 
 _MATCHER = re.compile(r"([a-zA-Z_][a-zA-Z0-9_]*)(=~|!~|!=|=)(.*)", re.DOTALL)
+_FORMS = "Write label=value, label!=value, label=~pattern or label!~pattern."
+_PATTERNS = "A pattern holds for the whole value: server=~'box.*'."
 _DURATION = re.compile(r"(?:([0-9]{1,5})d)?(?:([0-9]{1,5})h)?(?:([0-9]{1,6})m)?")
 
 Matchers = Annotated[
@@ -25,7 +29,9 @@ Matchers = Annotated[
     ),
 ]
 Lasts = Annotated[str, typer.Option("--for", help="How long, such as 30m, 2h or 1d12h.")]
-Comment = Annotated[str, typer.Option("--comment", help="Why: those who come after you will ask.")]
+Comment = Annotated[
+    str, typer.Option("--comment", help="Why: those who come after you will ask. No silence is set without it.")
+]
 By = Annotated[str, typer.Option("--by", help="Who you are.", show_default="your user name")]
 Expire = Annotated[
     str, typer.Option("--expire", metavar="ID", help="End the silence with this id.", show_default=False)
@@ -42,7 +48,11 @@ def silence(
     by: By = "",
     expire: Expire = "",
 ) -> None:
-    """Silence alerts for a time; without a matcher, list the silences in force."""
+    """Silence alerts for a time; without a matcher, list the silences in force.
+
+    For example `vllmwatch silence alertname=GpuLost node=gpu-box-1 --for 2h --comment "the card is being swapped"`.
+    What it prints is the id of the silence, which ends before its time by --expire ID.
+    """
     url = load().alertmanager_url
     if expire and matchers:
         raise VllmwatchError("a silence is either set or ended", hint="Leave out the matchers, or --expire.")
@@ -66,11 +76,20 @@ def silence(
 def _matcher(text: str) -> alertmanager.Matcher:
     match = _MATCHER.fullmatch(text)
     if match is None or not match[3].strip("\"'"):
-        raise VllmwatchError(
-            f"{text!r} is no matcher", hint="Write label=value, label!=value, label=~pattern or label!~pattern."
-        )
-    name, sign, value = match.groups()
-    return alertmanager.Matcher(name, value.strip("\"'"), is_pattern="~" in sign, is_equal=not sign.startswith("!"))
+        raise VllmwatchError(f"{text!r} is no matcher", hint=_advice(text))
+    name, sign, value = match[1], match[2], match[3].strip("\"'")
+    if "~" in sign:
+        try:
+            require_pattern(value)
+        except ValueError as error:
+            raise VllmwatchError(f"{text!r}: {error}", hint=_PATTERNS) from None
+    return alertmanager.Matcher(name, value, is_pattern="~" in sign, is_equal=not sign.startswith("!"))
+
+
+def _advice(text: str) -> str:
+    """Return what a matcher looks like, by the example of what was given where that is the name of an alert."""
+    known = near_alert(text)
+    return f"Did you mean alertname={known}? {_FORMS}" if known else _FORMS
 
 
 def _user() -> str:

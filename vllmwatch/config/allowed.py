@@ -4,15 +4,11 @@ import re
 from collections.abc import Callable, Mapping
 
 from vllmwatch.catalog.settings import KEPT_LABELS
+from vllmwatch.config.patterns import require_pattern
 from vllmwatch.spec.setting import Setting
 
 _METRIC_PREFIX = re.compile(r"[a-zA-Z_][a-zA-Z0-9_:]*")
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-# Prometheus reads patterns as RE2 does (https://github.com/google/re2/wiki/Syntax): what Python has beyond it, and the
-# classes that it has beyond Python.
-_BEYOND_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|P=|\(|#)|\\[1-9]|[*+?}]\+")
-_UNICODE_CLASS = re.compile(r"\\[pP](?:[A-Z]|\{\^?\w+\})")
-_ESCAPED = re.compile(r"\\[^\w\s]")
 
 
 def require_allowed(setting: Setting, value: object) -> None:
@@ -28,16 +24,10 @@ def texts(value: object) -> tuple[str, ...]:
     return value if isinstance(value, tuple) else ()
 
 
-def _require_pattern(pattern: str) -> None:
+def _require_jobs(pattern: str) -> None:
     if pattern != pattern.strip():
         raise ValueError("a pattern without blanks around it is asked for")
-    beyond = _BEYOND_RE2.search(_ESCAPED.sub("", pattern))
-    if beyond is not None:
-        raise ValueError(f"Prometheus's patterns (RE2) know no {beyond.group()!r}")
-    try:
-        re.compile(_UNICODE_CLASS.sub("a", pattern))
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"this is no pattern: {error}") from None
+    require_pattern(pattern)
 
 
 def _require_droppable(label: str) -> None:
@@ -56,7 +46,7 @@ def _require_label(label: str) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[str], None]] = {
-    "direct_jobs": _require_pattern,
+    "direct_jobs": _require_jobs,
     "drop_labels": _require_droppable,
     "external_labels": _require_label,
     "metric_prefixes": _require_prefix,

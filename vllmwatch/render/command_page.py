@@ -23,6 +23,7 @@ def render_command_page(commands: Sequence[CommandHelp]) -> str:
         raise ValueError("cli.md: nothing to write")
     head = (
         "# Commands\n\n"
+        "In a checkout the command is `.venv/bin/vllmwatch`.\n\n"
         "| exit code | meaning | on standard error |\n"
         "| --- | --- | --- |\n"
         "| 0 | done; `exporter` and `up` end so when SIGINT (Ctrl-C) or SIGTERM ends them | |\n"
