@@ -9,6 +9,7 @@ from vllmwatch.errors import ConfigError
 from vllmwatch.spec.alert import Severity
 from vllmwatch.spec.receiver import QuietHours, Team
 
+HOOKS = "receivers: [{name: hook, kind: webhook, url_file: /a}, {name: chat, kind: webhook, url_file: /b}]\n"
 WHOLE = """\
 gpu_temperature_celsius: 80
 request_latency_p99_seconds: 5
@@ -99,7 +100,11 @@ def test_a_variable_holds_json(tmp_path: Path) -> None:
                 "the nearest are 2.5 and 5"
             ),
         ),
-        ("kv_cache_usage_ratio: 90", "kv_cache_usage_ratio: a ratio between 0 and 1 is asked for, not 90"),
+        (
+            "kv_cache_usage_ratio: 90",
+            "kv_cache_usage_ratio: a ratio between 0 and 1 is asked for, not 90; did you mean 0.9?",
+        ),
+        ("models: {a: {availability_objective_ratio: 99.9}}", "is asked for, not 99.9; did you mean 0.999?"),
         ("gpu_temperature_celsius: -3", "at least 0 is asked for, not -3"),
         ("gpu_temperature_celsius: warm", "a number is asked for, not 'warm'"),
         ("models: 3", "models: a mapping of models to mappings of thresholds to values is asked for, not 3"),
@@ -181,7 +186,9 @@ def test_a_variable_holds_json(tmp_path: Path) -> None:
         ("direct_jobs: 'vllm(?!x)'", "direct_jobs: Prometheus's patterns (RE2) know no '(?!'"),
         ("grafana_url: 'http://g/?a=b'", "grafana_url: an address such as http://host:9090 is asked for, without '?'"),
         ("grafana_url: 'http://g/{{x}}'", "is asked for, without '{'"),
-        ("page_to: [phone]", "DIR/vllmwatch.yml:1: page_to: there is no receiver 'phone'"),
+        ("page_to: [phone]", "DIR/vllmwatch.yml:1: page_to: there is no receiver 'phone'; `receivers` names none"),
+        (f"{HOOKS}page_to: [phone]", "page_to: there is no receiver 'phone'; there are: hook, chat"),
+        (f"{HOOKS}page_to: [hok]", "page_to: there is no receiver 'hok'; did you mean 'hook'?"),
         ("heartbeat_to: phone", "heartbeat_to: there is no receiver 'phone'"),
         ("teams: {a: {page_to: [phone]}}", "teams: a: there is no receiver 'phone'"),
         ("teams: {a: {pages: [phone]}}", "teams: a: a mapping with the keys page_to and ticket_to is asked for"),
@@ -200,3 +207,8 @@ def test_what_cannot_be_meant_is_refused(text: str, message: str, tmp_path: Path
     assert message in said
     assert "hidden" not in said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize("value", ["0", "1", "100", "-90", "101"])
+def test_no_ratio_is_made_of_what_is_no_percentage_of_one(value: str, tmp_path: Path) -> None:
+    assert "did you mean" not in fault(f"kv_cache_usage_ratio: {value}", tmp_path)

@@ -2,6 +2,8 @@
 
 import asyncio
 import gzip
+import html
+import re
 import socket
 import time
 from collections.abc import Coroutine
@@ -362,6 +364,24 @@ def test_only_reading_is_offered_where_nothing_is_changed() -> None:
             assert (await client.post("/metrics")).status_code == 405
             assert (await client.get("/nowhere")).status_code == 404
             assert (await client.head("/metrics")).status_code == 200
+
+    run(test())
+
+
+def test_the_list_of_runbooks_leads_to_each_with_what_it_is() -> None:
+    async def test() -> None:
+        async with exporter(lambda: configured([])) as (client, _):
+            page = await client.get("/runbooks/")
+            assert page.headers["content-type"] == "text/html; charset=utf-8"
+            assert "default-src 'none'" in page.headers["content-security-policy"]
+            rows = re.findall(r'<tr><td><a href="/runbooks/(\w+)">(\w+)</a><td>(.+)</tr>', page.text)
+            assert [slug for slug, _, _ in rows] == list(ALERT_FILES)
+            for slug, name, line in rows[::10]:
+                runbook = (await client.get(f"/runbooks/{slug}")).text
+                assert runbook.startswith(f"# {name}\n\n{html.unescape(line)}\n")
+            assert (await client.get("/runbooks")).headers["location"].endswith("/runbooks/")
+            assert 'href="/runbooks/"' in (await client.get("/")).text
+            assert (await client.get("/runbooks/nothing")).json()["detail"].endswith("/runbooks/ lists them")
 
     run(test())
 

@@ -80,7 +80,8 @@ def unknown_receivers(held: Mapping[str, Held]) -> Iterator[str]:
 def _missing(asked: Iterable[str], names: Sequence[str], where: str) -> Iterator[str]:
     for name in asked:
         if name not in names:
-            yield f"{where}: there is no receiver {name!r}{near(name, names)}"
+            there = f"; there are: {', '.join(names)}" if names else "; `receivers` names none"
+            yield f"{where}: there is no receiver {name!r}{near(name, names) or there}"
 
 
 def _receiver(entry: object, base: Path) -> Receiver:

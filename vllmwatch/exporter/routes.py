@@ -14,7 +14,7 @@ from vllmwatch.exporter.debug import debug_of
 from vllmwatch.exporter.fleet import Fleet, fleet_of
 from vllmwatch.exporter.http_sd import http_sd
 from vllmwatch.exporter.page import CONTENT_TYPE
-from vllmwatch.exporter.runbooks import runbook
+from vllmwatch.exporter.runbooks import runbook, runbook_rows
 from vllmwatch.exporter.service import Sampled, Service
 
 _TIMEOUT_HEADER = "X-Prometheus-Scrape-Timeout-Seconds"
@@ -83,12 +83,18 @@ def people_routes(service: Service) -> APIRouter:
         """Why a target failed in the last sample."""
         return _IndentedResponse(debug_of(_last(service).collection))
 
+    @router.get("/runbooks/", response_class=HTMLResponse)
+    async def runbooks() -> HTMLResponse:
+        """Every alert, and what it is."""
+        rows = await asyncio.to_thread(runbook_rows)
+        return _html("vllmwatch runbooks", f"<table><tr><th>Alert<th>What it is</tr>\n{rows}</table>")
+
     @router.get("/runbooks/{name}", response_class=PlainTextResponse)
     async def runbook_of(name: str) -> str:
         """What an alert means, where to look first, and what to do."""
         text = runbook(name)
         if text is None:
-            raise HTTPException(404, "there is no such alert; `vllmwatch explain` lists them")
+            raise HTTPException(404, "there is no such alert; /runbooks/ lists them")
         return text
 
     @router.post("/-/reload", response_class=PlainTextResponse)
@@ -104,7 +110,7 @@ def people_routes(service: Service) -> APIRouter:
     @router.get("/", response_class=HTMLResponse)
     async def index() -> HTMLResponse:
         """A page for people."""
-        return HTMLResponse(_index(service.last), headers={"Content-Security-Policy": _HTML_POLICY})
+        return _html(f"vllmwatch exporter {__version__}", _index(service.last))
 
     return router
 
@@ -157,10 +163,18 @@ def _index(last: Sampled | None) -> str:
             )
             rows += "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>\n"
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>vllmwatch exporter</title>\n'
-        "<style>body{font:16px sans-serif;margin:2rem}td,th{text-align:left;padding:.2rem 1rem}</style>\n"
-        f"<h1>vllmwatch exporter {__version__}</h1>\n"
         "<table><tr><th>Server<th>State<th>Model<th>Version</tr>\n" + rows + "</table>\n"
         '<p><a href="/metrics">metrics</a> · <a href="/api/v1/fleet">fleet</a> · '
-        '<a href="/debug/last">why a target failed</a> · <a href="/sd">service discovery</a></p></html>\n'
+        '<a href="/debug/last">why a target failed</a> · <a href="/sd">service discovery</a> · '
+        '<a href="/runbooks/">alerts</a></p>'
     )
+
+
+def _html(title: str, body: str) -> HTMLResponse:
+    """Return a page for people that loads nothing and runs nothing."""
+    text = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>\n'
+        "<style>body{font:16px sans-serif;margin:2rem}td,th{text-align:left;padding:.2rem 1rem}</style>\n"
+        f"<h1>{title}</h1>\n{body}</html>\n"
+    )
+    return HTMLResponse(text, headers={"Content-Security-Policy": _HTML_POLICY})

@@ -1,6 +1,8 @@
-"""The runbooks of alerts as text, read from their modules when somebody asks."""
+"""The runbooks of alerts, read from their modules when somebody asks."""
 
 import ast
+import html
+from pathlib import Path
 
 from vllmwatch.catalog.alert_names import ALERT_FILES, alert_name
 
@@ -14,5 +16,17 @@ def runbook(asked: str) -> str | None:
     slug = next((slug for slug in ALERT_FILES if asked in {slug, alert_name(slug)}), None)
     if slug is None:
         return None
-    text = ast.get_docstring(ast.parse(ALERT_FILES[slug].read_text(encoding="utf-8")))
-    return None if text is None else f"# {alert_name(slug)}\n\n{text}\n"
+    return f"# {alert_name(slug)}\n\n{_text(ALERT_FILES[slug])}\n"
+
+
+def runbook_rows() -> str:
+    """Return a row of a table in HTML for each alert: the link to its runbook, and the line that says what it is."""
+    rows = ((slug, _text(module).partition("\n")[0]) for slug, module in ALERT_FILES.items())
+    return "".join(
+        f'<tr><td><a href="/runbooks/{slug}">{alert_name(slug)}</a><td>{html.escape(line)}</tr>\n'
+        for slug, line in rows
+    )
+
+
+def _text(module: Path) -> str:
+    return ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""

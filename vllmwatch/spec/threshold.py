@@ -35,7 +35,9 @@ class Threshold:
     def require(self, value: float) -> None:
         """Raise ValueError, with what would do, for a value that cannot be meant."""
         if self.unit is RATIO and not 0 < value < 1:
-            raise ValueError(f"a ratio between 0 and 1 is asked for, not {value:g}")
+            percent = 1 < value < 100  # noqa: PLR2004  what a ratio is times
+            meant = f"; did you mean {value / 100:g}?" if percent else ""
+            raise ValueError(f"a ratio between 0 and 1 is asked for, not {value:g}{meant}")
         if value <= 0:
             raise ValueError(f"more than 0 is asked for, not {value:g}")
 
