@@ -26,6 +26,7 @@ from vllmwatch.render.log_settings import COMPOSE
 from vllmwatch.render.loglines_page import render_loglines_page
 from vllmwatch.render.loki import LOKI_PATH, render_loki
 from vllmwatch.render.metrics_page import render_metrics_page
+from vllmwatch.render.otel import EXAMPLE, OTEL_PATH, render_otel
 from vllmwatch.render.promtool import leaned_on, render_stories, story_path
 from vllmwatch.render.recordings_page import render_recordings_page
 from vllmwatch.render.rules import render_rules, rule_path
@@ -60,6 +61,7 @@ def artifacts(commands: Sequence[CommandHelp]) -> tuple[Artifact, ...]:
         *_boards(),
         Artifact(ALLOY_PATH, partial(render_alloy, LOG_CATALOG, COMPOSE)),
         Artifact(LOKI_PATH, partial(render_loki, COMPOSE)),
+        Artifact(OTEL_PATH, partial(render_otel, LOG_CATALOG, EXAMPLE)),
         Artifact("docs/reference/cli.md", partial(render_command_page, commands)),
         Artifact("docs/reference/loglines.md", partial(render_loglines_page, LOG_CATALOG)),
         Artifact("docs/reference/metrics.md", render_metrics_page),

@@ -29,7 +29,6 @@ def render_loki(settings: LogSettings) -> str:
 
 
 def _configuration(settings: LogSettings) -> dict[str, Any]:
-    ring = {"kvstore": {"store": "inmemory"}}
     return {
         "auth_enabled": False,
         "server": {"http_listen_port": 3100, "grpc_listen_port": 9096, "log_level": "warn"},
@@ -37,7 +36,7 @@ def _configuration(settings: LogSettings) -> dict[str, Any]:
             "instance_addr": "127.0.0.1",
             "path_prefix": _DATA,
             "replication_factor": 1,
-            "ring": ring,
+            "ring": _ring(),
             "storage": {
                 "filesystem": {"chunks_directory": f"{_DATA}/chunks", "rules_directory": f"{_DATA}/rules-unused"}
             },
@@ -65,12 +64,16 @@ def _configuration(settings: LogSettings) -> dict[str, Any]:
             "rule_path": f"{_DATA}/rules-temp",
             "alertmanager_url": settings.alertmanager_url,
             "enable_api": True,
-            "ring": ring,
+            "ring": _ring(),
             "wal": {"dir": f"{_DATA}/ruler-wal"},
         },
         "query_range": {"parallelise_shardable_queries": False},
         "analytics": {"reporting_enabled": False},
     }
+
+
+def _ring() -> dict[str, Any]:
+    return {"kvstore": {"store": "inmemory"}}
 
 
 def _limits(settings: LogSettings) -> dict[str, Any]:

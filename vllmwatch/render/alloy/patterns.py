@@ -7,6 +7,7 @@ the message of the first, which goes on to the end.
 import re
 from collections.abc import Iterable, Sequence
 
+from vllmwatch.render.pattern_parts import groups
 from vllmwatch.spec.logline import PREFIX_GROUPS, LogCatalog, Prefix, Redaction
 
 _ENDING = "(?P<message>.*)$"
@@ -112,23 +113,4 @@ def _unnamed(pattern: str) -> str:
 
 def _without_lead(head: str) -> str:
     """Return a head without what may stand before it, which only the one who runs the server knows."""
-    start = head.find("(?P<lead>")
-    return head if start < 0 else head[:start] + head[_end_of_group(head, start) :]
-
-
-def _end_of_group(pattern: str, start: int) -> int:
-    depth, in_class, index = 0, False, start
-    while index < len(pattern):
-        character = pattern[index]
-        if character == "\\":
-            index += 1
-        elif in_class:
-            in_class = character != "]"
-        elif character == "[":
-            in_class = True
-        elif character in "()":
-            depth += 1 if character == "(" else -1
-            if depth == 0:
-                return index + 1
-        index += 1
-    raise ValueError(f"{pattern!r}: a group without an end")
+    return next((head[:start] + head[end:] for start, end in groups(head) if head.startswith("(?P<lead>", start)), head)
