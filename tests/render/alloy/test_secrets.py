@@ -7,8 +7,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.render.alloy.shipped import EVERYTHING, KEEPING, shipped
+from tests.render.alloy.test_stages import agrees
 from tests.sources.logs.test_secrets import _HEADS, _MESSAGES, _ODD_IDS, _TEXTS, SECRET
+from vllmwatch.catalog.loglines import LOG_CATALOG
 from vllmwatch.render.log_settings import LogSettings
+from vllmwatch.sources.logs.parse import LineReader
 
 # What opens doors, in forms in which it is known, in places where it turns up.
 _KEYS: tuple[str, ...] = (
@@ -72,6 +75,18 @@ def test_nor_in_lines_that_follow(head: str, message: Callable[[str], str], text
 def test_what_opens_doors_is_never_kept(place: str, key: str, keeping: bool) -> None:
     settings = KEEPING if keeping else EVERYTHING
     assert SECRET not in _sent([place.format(key.format(SECRET)), "INFO:     next"], settings=settings)
+
+
+@given(head=st.sampled_from(_HEADS), message=st.sampled_from((*_MESSAGES, *_ODD_IDS)), text=_TEXTS)
+def test_what_is_kept_of_a_line_is_what_the_parser_keeps(head: str, message: Callable[[str], str], text: str) -> None:
+    line = (head + message(text)).split("\n")[0]
+    # What counts as a space beyond ASCII is not the same to RE2 and to Python.
+    assume(all(character in " \t\r\f" for character in line if character.isspace()))
+    read = LineReader(LOG_CATALOG).read(line)
+    found = shipped([line])
+    assert [entry.line for entry in found] == ([] if read.probe else [read.redacted])
+    for entry in found:
+        agrees(entry, [read])
 
 
 def test_what_users_write_is_kept_where_that_was_asked_for() -> None:

@@ -169,7 +169,7 @@ def test_a_record_that_is_longer_than_any_is_cut_and_still_holds_no_prompt() -> 
 
 def test_lines_with_a_prefix_of_ones_own_are_joined_where_alloy_knows_it() -> None:
     lines = ["gpu1> INFO 07-01 12:00:00 [a.py:1] x", "gpu1> INFO 07-01 12:00:00 [a.py:1]   y", "z"]
-    told = shipped(lines, world=World({"VLLMWATCH_LOG_LEAD": "gpu[0-9]> "}))
+    told = shipped(lines, world=World({"LOG_LEAD_PATTERN": "gpu[0-9]> "}))
     assert [entry.line for entry in told] == ["\n".join(lines)]
     assert told[0].labels["level"] == "info"
     untold = shipped(lines)

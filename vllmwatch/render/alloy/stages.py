@@ -12,7 +12,7 @@ from vllmwatch.spec.logline import PREFIX_GROUPS, REDACTED, LogCatalog, Redactio
 
 Stage = Block | Comment
 
-LEAD_VARIABLE = "VLLMWATCH_LOG_LEAD"
+LEAD_VARIABLE = "LOG_LEAD_PATTERN"
 """The variable with the pattern of what VLLM_LOGGING_PREFIX puts before each line."""
 MOST_LINES = 1000
 MOST_WAIT = "3s"
