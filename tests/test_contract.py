@@ -9,15 +9,19 @@ from tests.exporter.services import configured, exporter, target
 from tests.exporter.vllm.pages import RECORDED, fetched, translator
 from tests.servers import answering, closing_after, response, serving, vllm
 from vllmwatch.catalog import exporter as catalog
-from vllmwatch.catalog import gpu, joined
+from vllmwatch.catalog import gpu, joined, logs
+from vllmwatch.catalog.loglines import LOG_CATALOG
 from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.join.links import Joined
+from vllmwatch.exporter.log_tally import LogPlace, LogReading, LogTally
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.page import ConfigState, PageWriter
 from vllmwatch.exporter.service import Configured
 from vllmwatch.exporter.vllm.translator import TranslatedPage
 from vllmwatch.exporter.watch import Facts, TargetSample
 from vllmwatch.sources.discovery import Discovered
+from vllmwatch.sources.logs.parse import LineReader
+from vllmwatch.sources.logs.state import LogState
 from vllmwatch.sources.nvml.snapshot import NvmlSnapshot
 from vllmwatch.sources.processes.environment import VisibleDevices
 from vllmwatch.sources.xid import NO_XIDS
@@ -166,13 +170,52 @@ def test_every_reason_has_a_meaning() -> None:
     assert DROP_MEANINGS.keys() == set(DropReason)
 
 
+def logged_page() -> str:
+    """Return a page with a log that was read and one that cannot be."""
+    tally = LogTally(LogState())
+    tally.begin("box:8000")
+    line = LineReader(LOG_CATALOG).read("(Worker pid=1) ERROR 01-01 00:00:00 [a.py:1] CUDA out of memory.")
+    tally.count("box:8000", line, line.event, 5.0)
+    places = (LogPlace("box:8000", "/a.log", ""), LogPlace("", "/b.log", "no such file or directory"))
+    reading = LogReading(places, tally.events, tally.lines, tally.told)
+    collection = Collection((), (), None, NO_XIDS, 0.1, 1.0, logs=reading)
+    return PageWriter(ExporterOptions(node="box"), 1.0).write(collection, ConfigState(True, 1.0)).decode()
+
+
+def test_every_declared_metric_of_logs_is_exported_with_its_labels() -> None:
+    declared, seen = by_name(logs.METRICS), set()
+    for name, text in SAMPLE.findall(logged_page()):
+        if (metric := declared.get(name)) is not None:
+            seen.add(name)
+            labels = LABEL.findall(text)
+            assert [label for label, _ in labels] == [label.name for label in metric.labels], name
+            for (_, value), label in zip(labels, metric.labels, strict=True):
+                assert not label.values or value in label.values, (name, value)
+    assert seen == declared.keys()
+
+
+def test_every_event_and_level_begins_at_0_and_an_unreadable_log_says_so() -> None:
+    page = logged_page()
+    events = re.findall(
+        r'^vllmwatch_log_events_total\{server="box:8000",node="box",event="(\w+)"\} (\S+)$', page, re.MULTILINE
+    )
+    assert dict(events) == {event: "1" if event == "cuda_out_of_memory" else "0" for event in logs.COUNTED_EVENTS}
+    assert re.findall(r'^vllmwatch_log_event_last_timestamp_seconds\{.*event="(\w+)"\} (\S+)$', page, re.MULTILINE) == [
+        ("cuda_out_of_memory", "5.0")
+    ]
+    lines = dict(re.findall(r'^vllmwatch_log_lines_total\{.*level="(\w+)"\} (\S+)$', page, re.MULTILINE))
+    assert lines == {"debug": "0", "info": "0", "warning": "0", "error": "1", "critical": "0", "other": "0"}
+    readable = re.findall(r'^vllmwatch_log_readable\{.*log="(\S+)"\} (\S+)$', page, re.MULTILINE)
+    assert readable == [("/a.log", "1"), ("/b.log", "0")]
+
+
 def test_no_metric_is_declared_twice() -> None:
-    names = [metric.name for metric in (*catalog.METRICS, *gpu.METRICS, *joined.METRICS)]
+    names = [metric.name for metric in (*catalog.METRICS, *gpu.METRICS, *joined.METRICS, *logs.METRICS)]
     assert len(set(names)) == len(names)
 
 
 def test_every_metric_of_ours_says_on_which_node() -> None:
-    for metric in (*catalog.METRICS, *gpu.METRICS, *joined.METRICS):
+    for metric in (*catalog.METRICS, *gpu.METRICS, *joined.METRICS, *logs.METRICS):
         assert "node" in {label.name for label in metric.labels}, metric.name
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vllmwatch.catalog.settings import ALERTING, SETTINGS
+from vllmwatch.catalog.shipping import SHIPPING
 from vllmwatch.cli.exporter import _reload
 from vllmwatch.config import Config, load_config
 
@@ -43,10 +44,10 @@ def test_a_setting_is_read_at_the_start_or_is_one_of_the_options_or_says_where_t
     at_start = {setting.key for setting in SETTINGS if setting.read_at_start}
     taken_up = {
         *(field for field in _reload(config, config()).options.__slots__ if field not in DERIVED),
-        *("targets", "target_files", "discover", "discover_interval_seconds"),
+        *("targets", "target_files", "discover", "discover_interval_seconds", "log_files", "log_units"),
     }
     # What is written into rules and routes is none of the exporter's business.
-    of_alerts = {setting.key for setting in ALERTING}
+    of_alerts = {setting.key for setting in (*ALERTING, *SHIPPING)}
     assert at_start & taken_up == set()
     assert at_start | taken_up | of_alerts == {setting.key for setting in SETTINGS}
     assert of_alerts & (at_start | taken_up) == set()

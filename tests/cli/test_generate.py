@@ -67,7 +67,7 @@ def test_a_file_that_a_person_wrote_is_not_removed(checkout: Path) -> None:
 
 def test_print_shows_all_files_and_writes_none(checkout: Path) -> None:
     outcome = generate(checkout, "--print")
-    assert outcome.stdout.startswith("--- alerts/rules/alerts_")
+    assert outcome.stdout.startswith("--- alerts/loki/alerts_")
     assert "\n--- docs/reference/cli.md\n<!-- Generated" in outcome.stdout
     assert outcome.stdout.count("\n--- docs/reference/") > 5
     assert not (checkout / "docs").exists()

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from vllmwatch.catalog import exporter, gpu, joined, vllm
+from vllmwatch.catalog import exporter, gpu, joined, logs, vllm
 from vllmwatch.catalog.receivers import RECEIVER_KINDS
 from vllmwatch.catalog.settings import SERVER_KEYS, SETTINGS, TARGET_KEYS
 from vllmwatch.render import metrics_page
@@ -27,20 +27,20 @@ def test_every_metric_is_on_the_page_once_with_its_meaning() -> None:
     rows = {row[0]: row for row in cells(render_metrics_page()) if len(row) >= 5}
     names = [row[0] for row in cells(render_metrics_page()) if len(row) >= 5 and row[0].startswith("`")]
     assert len(names) == len(set(names))
-    for metric in (*gpu.METRICS, *joined.METRICS, *exporter.METRICS):
+    for metric in (*gpu.METRICS, *joined.METRICS, *logs.METRICS, *exporter.METRICS):
         labels = ", ".join(f"`{label.name}`" for label in metric.labels)
         assert rows[f"`{metric.name}`"][1:] == [str(metric.kind), metric.unit.word, labels, metric.help]
     for upstream in vllm.METRICS:
         row = rows[f"`{upstream.name}`"]
         assert (row[1], row[2]) == (str(upstream.kind), upstream.unit)
         assert all(f"`{name.name}` " in row[4] for name in upstream.names)
-    own = len(gpu.METRICS) + len(joined.METRICS) + len(exporter.METRICS)
+    own = len(gpu.METRICS) + len(joined.METRICS) + len(logs.METRICS) + len(exporter.METRICS)
     assert len(names) == own + len(vllm.METRICS)
 
 
 def test_every_value_of_a_closed_label_is_on_the_page_with_its_meaning() -> None:
     rows = [row for row in cells(render_metrics_page()) if len(row) == 2]
-    for metric in (*gpu.METRICS, *joined.METRICS, *exporter.METRICS):
+    for metric in (*gpu.METRICS, *joined.METRICS, *logs.METRICS, *exporter.METRICS):
         for label in metric.labels:
             assert [f"`{label.name}`", label.help] in rows
             for value, meaning in label.values.items():
@@ -50,7 +50,7 @@ def test_every_value_of_a_closed_label_is_on_the_page_with_its_meaning() -> None
 def test_each_table_of_values_names_its_metrics_and_stands_once() -> None:
     headings = [line for line in render_metrics_page().splitlines() if line.startswith("### `")]
     assert len(headings) == len(set(headings))
-    for metric in (*gpu.METRICS, *joined.METRICS, *exporter.METRICS):
+    for metric in (*gpu.METRICS, *joined.METRICS, *logs.METRICS, *exporter.METRICS):
         for label in metric.labels:
             ending = f": values of `{label.name}`"
             naming = [line for line in headings if line.endswith(ending) and f"`{metric.name}`" in line]

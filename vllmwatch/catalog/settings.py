@@ -1,6 +1,7 @@
 """Every setting of vllmwatch, in the order of the reference page, and the keys of one target."""
 
 from vllmwatch.catalog.latencies import FIRST_TOKEN_EDGES_SETTING, INTER_TOKEN_EDGES_SETTING, REQUEST_EDGES_SETTING
+from vllmwatch.catalog.shipping import SHIPPING
 from vllmwatch.catalog.thresholds import THRESHOLDS
 from vllmwatch.catalog.vllm.prefixes import CHURNING_LABELS
 from vllmwatch.spec.setting import Form, Setting
@@ -228,6 +229,29 @@ SETTINGS: tuple[Setting, ...] = (
         read_at_start=True,
     ),
     Setting(
+        "log_files",
+        Form.LIST,
+        (),
+        "Logs of vLLM servers in files (patterns allowed), as SERVER=PATH, or PATH where the server can be found out.",
+        "--log-file",
+    ),
+    Setting(
+        "log_units",
+        Form.LIST,
+        (),
+        "Units of systemd whose journal is the log of a vLLM server, as SERVER=UNIT.",
+        "--log-unit",
+    ),
+    Setting(
+        "log_state_file",
+        Form.TEXT,
+        None,
+        "The file that keeps how far logs were read and what was counted; an empty text keeps nothing.",
+        default_help="logs-PORT.json in $STATE_DIRECTORY, /var/lib/vllmwatch (root) or ~/.local/state/vllmwatch",
+        may_be_empty=True,
+        read_at_start=True,
+    ),
+    Setting(
         "price_per_gpu_hour",
         Form.NUMBER,
         None,
@@ -248,6 +272,7 @@ SETTINGS: tuple[Setting, ...] = (
         help="Whether POST /-/reload reads the configuration again, as the signal SIGHUP always does.",
     ),
     *ALERTING,
+    *SHIPPING,
     Setting(
         "log_level",
         Form.TEXT,

@@ -49,7 +49,7 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "generate",
         "vllmwatch.cli.generate",
-        "Write the files of a checkout that are made from the catalogue; with `dashboards`, boards for you.",
+        "Write the files of a checkout that are made from the catalogue; with a word, files for you.",
     ),
 )
 

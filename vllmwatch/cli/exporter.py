@@ -1,15 +1,19 @@
 """`vllmwatch exporter`: the configuration in, a server of metrics out."""
 
 import logging
+import os
+from pathlib import Path
 
 from vllmwatch import __version__
 from vllmwatch.catalog.settings import SETTINGS
 from vllmwatch.cli.options import ConfigLoader, with_settings
 from vllmwatch.cli.thresholds import thresholds
 from vllmwatch.config import Config
+from vllmwatch.config.logs import state_file
 from vllmwatch.exporter import logs
 from vllmwatch.exporter.discovery import PacedDiscovery
 from vllmwatch.exporter.gpu_watch import GpuWatch
+from vllmwatch.exporter.log_watch import LogWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.serve import serve
 from vllmwatch.exporter.service import Configured
@@ -35,7 +39,8 @@ def exporter(load: ConfigLoader) -> None:
         kernel_log.start()
     gpus = GpuWatch(NvmlReader(ledger=ledger), ledger) if config.nvml else None
     try:
-        serve(config.listen_host, config.listen_port, lambda: _reload(load, config), gpus, _tell_address)
+        watch = LogWatch(_log_state(config))
+        serve(config.listen_host, config.listen_port, lambda: _reload(load, config), gpus, watch, _tell_address)
     finally:
         if kernel_log is not None:
             kernel_log.close()
@@ -43,6 +48,12 @@ def exporter(load: ConfigLoader) -> None:
 
 def _tell_address(address: str) -> None:
     _log.info("vllmwatch %s listens on %s", __version__, address)
+
+
+def _log_state(config: Config) -> Path | None:
+    if config.log_state_file is None:
+        return state_file(config.listen_port, os.environ, Path.home(), is_root=os.geteuid() == 0)
+    return Path(config.log_state_file) if config.log_state_file else None
 
 
 def _reload(load: ConfigLoader, at_start: Config) -> Configured:
@@ -55,7 +66,8 @@ def _reload(load: ConfigLoader, at_start: Config) -> Configured:
 
 
 def _configured(config: Config) -> Configured:
-    return Configured(_options(config), PacedDiscovery(_discovery(config), config.discover_interval_seconds))
+    discovery = PacedDiscovery(_discovery(config), config.discover_interval_seconds)
+    return Configured(_options(config), discovery, (*config.log_files, *config.log_units))
 
 
 def _discovery(config: Config) -> Discovery:

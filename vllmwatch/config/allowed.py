@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from vllmwatch.catalog.settings import KEPT_LABELS
+from vllmwatch.catalog.shipping import HOST_ZONE
 from vllmwatch.config.patterns import require_pattern
 from vllmwatch.spec.setting import Setting
 
@@ -45,9 +47,19 @@ def _require_label(label: str) -> None:
         raise ValueError(f"{label!r} is no name of a label")
 
 
+def _require_zone(zone: str) -> None:
+    if zone == HOST_ZONE:
+        return
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"there is no time zone {zone!r}") from None
+
+
 _CHECKS: Mapping[str, Callable[[str], None]] = {
     "direct_jobs": _require_jobs,
     "drop_labels": _require_droppable,
     "external_labels": _require_label,
+    "log_time_zone": _require_zone,
     "metric_prefixes": _require_prefix,
 }

@@ -15,6 +15,7 @@ from vllmwatch.config.allowed import require_allowed, texts
 from vllmwatch.config.file import ConfigFile, read_config_file
 from vllmwatch.config.given import FaultsError, Given, Held
 from vllmwatch.config.links import runbooks_at
+from vllmwatch.config.logs import LOG_KINDS, read_logs
 from vllmwatch.config.model import Config, build_model, given_by_environment
 from vllmwatch.config.receivers import read_receivers, read_teams, unknown_receivers
 from vllmwatch.config.servers import read_servers
@@ -141,6 +142,8 @@ class _Readers:
             value = read_value(setting, given)
             if setting.key == "target_files":
                 return tuple(str(self._base(given) / Path(text).expanduser()) for text in texts(value))
+            if setting.key in LOG_KINDS:
+                return read_logs(LOG_KINDS[setting.key], texts(value), self._base(given))
             require_allowed(setting, value)
             require_threshold(setting.key, value)
         except ValueError as error:

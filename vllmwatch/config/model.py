@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from vllmwatch.config.file import ConfigFile
 from vllmwatch.config.given import Given, Held
+from vllmwatch.sources.logs.origin import LogOrigin
 from vllmwatch.sources.target import ServerGpus, Target
 from vllmwatch.spec.alert import Severity
 from vllmwatch.spec.receiver import QuietHours, Receiver, Team
@@ -44,6 +45,9 @@ class Config:
     sample_interval_seconds: float
     nvml: bool
     kernel_log: str
+    log_files: tuple[LogOrigin, ...]
+    log_units: tuple[LogOrigin, ...]
+    log_state_file: str | None
     price_per_gpu_hour: float | None
     price_per_kilowatt_hour: float | None
     reload_over_http: bool
@@ -77,6 +81,12 @@ class Config:
     teams: tuple[Team, ...]
     heartbeat_to: str
     quiet_hours: QuietHours | None
+    loki_url: str
+    log_containers: bool
+    log_time_zone: str
+    log_payloads: bool
+    log_retention_seconds: float
+    log_payload_retention_seconds: float
     log_level: str
     log_format: str
     listen_host: str

@@ -11,6 +11,8 @@ from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.gpu_watch import GpuWatch
 from vllmwatch.exporter.join.links import Joined
 from vllmwatch.exporter.join.watch import JoinWatch, Remembered
+from vllmwatch.exporter.log_tally import NO_LOGS, LogReading
+from vllmwatch.exporter.log_watch import LogWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.threads import DaemonPool
 from vllmwatch.exporter.vllm.names import NameBook
@@ -44,6 +46,8 @@ class Collection:
     """Whether a target might have answered had this collection waited longer."""
     joined: Joined = field(default_factory=Joined)
     """Which GPU carries which engine."""
+    logs: LogReading = NO_LOGS
+    """What the logs told of."""
 
 
 class Collector:
@@ -58,6 +62,7 @@ class Collector:
         options: ExporterOptions,
         discovery: Discovers,
         gpus: GpuWatch | None,
+        logs: LogWatch | None = None,
         *,
         before: "Collector | None" = None,
         clock: Callable[[], float] = time.monotonic,
@@ -66,6 +71,7 @@ class Collector:
         self.options = options
         self._discovery = discovery
         self._gpus = gpus
+        self._logs = logs
         self._clock = clock
         self._wall_clock = wall_clock
         self._naming = naming_of(options)
@@ -119,6 +125,7 @@ class Collector:
             sampled_at_seconds=self._wall_clock(),
             cut_short=cut_short,
             joined=self._join.join(gpus, discovered.host, targets) if gpus is not None else Joined(),
+            logs=self._logs.reading() if self._logs is not None else NO_LOGS,
         )
 
     def handed_on(self) -> dict[str, Gone]:

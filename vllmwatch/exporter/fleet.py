@@ -114,6 +114,16 @@ class ModelState:
 
 
 @dataclass(frozen=True, slots=True)
+class LogEvent:
+    """An event of a log: whose, which, when it was read (Unix time), and the line, secrets taken out."""
+
+    server: str
+    event: str
+    at_seconds: float
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class Fleet:
     """The last sample of everything. `sampled_at` is Unix time in seconds.
 
@@ -127,6 +137,7 @@ class Fleet:
     gpus: list[GpuState]
     servers: list[ServerState]
     models: list[ModelState]
+    log_events: list[LogEvent]
     problems: list[str]
 
 
@@ -141,7 +152,11 @@ def fleet_of(collection: Collection, node: str, figures: FleetFigures) -> Fleet:
         gpus=[_gpu_state(gpu, collection.joined, figures) for gpu in gpus.gpus] if gpus is not None else [],
         servers=[_server_state(sample, figures) for sample in collection.targets],
         models=[ModelState(name, figures.models[name]) for name in sorted(figures.models)],
-        problems=list(collection.problems),
+        log_events=[LogEvent(each.server, each.event, each.at_seconds, each.line) for each in collection.logs.told],
+        problems=[
+            *collection.problems,
+            *(f"{place.name}: {place.problem}" for place in collection.logs.places if place.problem),
+        ],
     )
 
 

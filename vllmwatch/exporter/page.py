@@ -8,17 +8,19 @@ from vllmwatch import __version__
 from vllmwatch.catalog import exporter as exporter_catalog
 from vllmwatch.catalog import gpu as gpu_catalog
 from vllmwatch.catalog import joined as joined_catalog
+from vllmwatch.catalog import logs as logs_catalog
 from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.family import Families
 from vllmwatch.exporter.gpu import add_gpus
 from vllmwatch.exporter.join.families import add_join, add_kv_cache_sizes
+from vllmwatch.exporter.log_families import add_logs
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.target_families import add_targets
 from vllmwatch.exporter.vllm.merge import Merger
 from vllmwatch.sources.own_process import own_usage
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-METRICS = (*gpu_catalog.METRICS, *joined_catalog.METRICS, *exporter_catalog.METRICS)
+METRICS = (*gpu_catalog.METRICS, *joined_catalog.METRICS, *logs_catalog.METRICS, *exporter_catalog.METRICS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class PageWriter:
             add_join(families, collection.joined, collection.gpus, self._node)
         add_targets(families, collection.targets, conflicts)
         add_kv_cache_sizes(families, collection.targets)
+        add_logs(families, collection.logs, self._node)
         self._add_exporter(families, collection, config)
         # No text that is not Unicode comes this far; if one did, it would cost a letter and not the page.
         return families.take_text().encode("utf-8", "replace") + b"".join(merged.chunks)

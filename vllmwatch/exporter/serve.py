@@ -13,6 +13,7 @@ from vllmwatch.errors import StartError
 from vllmwatch.exporter.app import create_app
 from vllmwatch.exporter.arenas import limit_arenas
 from vllmwatch.exporter.gpu_watch import GpuWatch
+from vllmwatch.exporter.log_watch import LogWatch
 from vllmwatch.exporter.service import Configured, Service
 
 _SHUTDOWN_SECONDS = 3
@@ -21,7 +22,12 @@ _KEEP_ALIVE_SECONDS = 75
 
 
 def serve(
-    host: str, port: int, load: Callable[[], Configured], gpus: GpuWatch | None, told: Callable[[str], None]
+    host: str,
+    port: int,
+    load: Callable[[], Configured],
+    gpus: GpuWatch | None,
+    logs: LogWatch | None,
+    told: Callable[[str], None],
 ) -> None:
     """Serve until SIGINT or SIGTERM; SIGHUP reads the configuration anew.
 
@@ -31,7 +37,7 @@ def serve(
     listening = _listen(host, port)
     bound = listening.getsockname()
     shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
-    service = Service(load, gpus)
+    service = Service(load, gpus, logs)
     config = uvicorn.Config(
         create_app(service),
         log_config=None,

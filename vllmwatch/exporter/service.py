@@ -14,9 +14,12 @@ from vllmwatch.exporter.discovery import Discovers
 from vllmwatch.exporter.figures.reckoner import FleetFigures, Reckoner
 from vllmwatch.exporter.figures.server import Prices
 from vllmwatch.exporter.gpu_watch import GpuWatch
+from vllmwatch.exporter.log_owner import log_owner
+from vllmwatch.exporter.log_watch import LogWatch
 from vllmwatch.exporter.options import ExporterOptions
 from vllmwatch.exporter.page import ConfigState, PageWriter
 from vllmwatch.exporter.threads import DaemonPool
+from vllmwatch.sources.logs.origin import LogOrigin
 
 _log = logging.getLogger(__name__)
 _MOST_COLLECTIONS_AT_ONCE = 8
@@ -30,6 +33,7 @@ class Configured:
 
     options: ExporterOptions
     discovery: Discovers
+    logs: tuple[LogOrigin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +60,20 @@ class Service:
     """
 
     def __init__(
-        self, load: Callable[[], Configured], gpus: GpuWatch | None, wall_clock: Callable[[], float] = time.time
+        self,
+        load: Callable[[], Configured],
+        gpus: GpuWatch | None,
+        logs: LogWatch | None = None,
+        wall_clock: Callable[[], float] = time.time,
     ) -> None:
         self._load = load
         self._gpus = gpus
+        self._logs = logs
         self._wall_clock = wall_clock
         self._started_at_seconds = wall_clock()
         configured = load()
-        self._collector = Collector(configured.options, configured.discovery, gpus)
+        self._collector = Collector(configured.options, configured.discovery, gpus, logs)
+        self._follow(configured)
         self._writer = PageWriter(configured.options, self._started_at_seconds)
         self._config = ConfigState(True, wall_clock())
         self._threads = DaemonPool(_MOST_COLLECTIONS_AT_ONCE, "collect")
@@ -125,7 +135,8 @@ class Service:
             self._config = ConfigState(False, self._config.read_at_seconds)
             return error.message
         before = self._collector
-        self._collector = Collector(configured.options, configured.discovery, self._gpus, before=before)
+        self._collector = Collector(configured.options, configured.discovery, self._gpus, self._logs, before=before)
+        self._follow(configured)
         self._writer = PageWriter(configured.options, self._started_at_seconds)
         self._config = ConfigState(True, self._wall_clock())
         _configure(self._reckoner, configured.options)
@@ -139,6 +150,12 @@ class Service:
         self._collector.close()
         if self._gpus is not None:
             self._gpus.close()
+        if self._logs is not None:
+            self._logs.close()
+
+    def _follow(self, configured: Configured) -> None:
+        if self._logs is not None:
+            self._logs.configure(configured.logs, log_owner(configured.discovery))
 
     async def _collect(self, timeout_seconds: float) -> Sampled:
         collector, writer, config = self._collector, self._writer, self._config

@@ -68,7 +68,7 @@ def _rules(alert: Alert, settings: AlertSettings) -> Iterator[dict[str, Any]]:
         by_severity.setdefault(severity, []).append(expression)
     for severity, expressions in by_severity.items():
         whole = expressions[0] if len(expressions) == 1 else either(*(f"(\n{each}\n)" for each in expressions))
-        yield _rule(alert, whole, severity, settings)
+        yield rule_of(alert, whole, severity, settings)
 
 
 def _expressions(alert: Alert, settings: AlertSettings) -> Iterator[tuple[Severity, str]]:
@@ -89,7 +89,8 @@ def _expressions(alert: Alert, settings: AlertSettings) -> Iterator[tuple[Severi
         yield severity, alert.expression_for("", is_one_of("model_name", own))
 
 
-def _rule(alert: Alert, expression: str, severity: Severity, settings: AlertSettings) -> dict[str, Any]:
+def rule_of(alert: Alert, expression: str, severity: Severity, settings: AlertSettings) -> dict[str, Any]:
+    """Return a rule of an alert by an expression, of Prometheus or of Loki: its labels and its words."""
     rule: dict[str, Any] = {"alert": alert.name, "expr": Text(indented(expression))}
     if alert.hold != "0s":
         rule["for"] = alert.hold

@@ -25,6 +25,7 @@ from vllmwatch.render.grafana.settings import BoardSettings
 from vllmwatch.render.log_settings import COMPOSE
 from vllmwatch.render.loglines_page import render_loglines_page
 from vllmwatch.render.loki import LOKI_PATH, render_loki
+from vllmwatch.render.loki_rules import loki_rule_files, loki_rule_path
 from vllmwatch.render.metrics_page import render_metrics_page
 from vllmwatch.render.otel import EXAMPLE, OTEL_PATH, render_otel
 from vllmwatch.render.promtool import leaned_on, render_stories, story_path
@@ -34,7 +35,7 @@ from vllmwatch.render.runbooks import render_runbook, render_runbook_index, runb
 from vllmwatch.render.settings_page import render_settings_page
 
 # Folders that hold generated files alone: any other file in them is left over.
-GENERATED_FOLDERS: tuple[str, ...] = ("alerts/rules", "alerts/tests", "dashboards", "docs/reference")
+GENERATED_FOLDERS: tuple[str, ...] = ("alerts/loki", "alerts/rules", "alerts/tests", "dashboards", "docs/reference")
 _MODE = 0o644
 
 
@@ -96,7 +97,13 @@ def _alerts() -> dict[str, Callable[[], str]]:
         files[alert_case_path(theme)] = partial(render_alert_cases, theme, mine, RECORDINGS, settings)
     for alert in ALERTS:
         files[runbook_path(alert)] = partial(render_runbook, alert, RUNBOOKS[alert.name], settings)
+    for name in loki_rule_files(ALERTS, THEMES, settings):
+        files[loki_rule_path(name)] = partial(_loki_rules, name, settings)
     return files
+
+
+def _loki_rules(name: str, settings: AlertSettings) -> str:
+    return loki_rule_files(ALERTS, THEMES, settings)[name]
 
 
 def _boards() -> Iterator[Artifact]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from vllmwatch.catalog import exporter, gpu, joined, vllm
+from vllmwatch.catalog import exporter, gpu, joined, logs, vllm
 from vllmwatch.render import mark
 from vllmwatch.render.tables import code, table
 from vllmwatch.spec.metric import Label, Metric
@@ -11,6 +11,7 @@ from vllmwatch.spec.upstream import NEWEST, Scope, UpstreamMetric
 OWN_SECTIONS: tuple[tuple[str, tuple[Metric, ...]], ...] = (
     ("GPUs", gpu.METRICS),
     ("The join", joined.METRICS),
+    ("Logs", logs.METRICS),
     ("Targets and the exporter", exporter.METRICS),
 )
 

@@ -11,6 +11,8 @@ _DURATION = re.compile(r"0s|([1-9][0-9]*[hms])+")
 _THRESHOLD = "<threshold>"
 _MODELS = "<models>"
 _LONGEST_SUMMARY = 120
+EVENT_WINDOW = "10m"
+"""An alert of a log looks so far back, in Prometheus and in Loki alike."""
 
 
 class Severity(StrEnum):
@@ -41,6 +43,7 @@ class Subject(StrEnum):
     GPU = "gpu"
     ENGINE_GPU = "engine_gpu"
     NODE = "node"
+    LOG = "log"
     STACK = "stack"
 
 
@@ -51,6 +54,7 @@ SUBJECT_LABELS: dict[Subject, tuple[str, ...]] = {
     Subject.GPU: ("node", "uuid"),
     Subject.ENGINE_GPU: ("node", "server", "engine", "uuid"),
     Subject.NODE: ("node",),
+    Subject.LOG: ("node", "server", "event"),
     Subject.STACK: (),
 }
 """The labels that an alert about each subject has at least."""
@@ -67,7 +71,8 @@ class Alert:
     model, the server or the GPU) and `description` (what is measured, its value) are templates of Prometheus.
     `causes` are alerts that mute this one while they fire about the same thing. `own_severity` holds for models that
     have a threshold of their own, since that tells more than one for all; `counted_at` names the setting that the
-    recordings beneath count at, which is such a threshold too.
+    recordings beneath count at, which is such a threshold too. `events` are those of a log that it is about, by which
+    Loki can raise it too.
     """
 
     name: str
@@ -86,6 +91,7 @@ class Alert:
     causes: tuple[str, ...] = ()
     own_severity: Severity | None = None
     counted_at: str = ""
+    events: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -97,6 +103,8 @@ class Alert:
             raise ValueError(f"alert {self.name}: {_THRESHOLD} stands in the expression where a threshold is named")
         if self.own_severity and not (self.per_model and (self.threshold or self.counted_at)):
             raise ValueError(f"alert {self.name}: no model has a threshold of its own, so none has a severity for it")
+        if (self.subject is Subject.LOG) != bool(self.events) or any(e not in self.expression for e in self.events):
+            raise ValueError(f"alert {self.name}: one of a log names its events, in its expression too")
         if self.name in self.causes:
             raise ValueError(f"alert {self.name}: it cannot mute itself")
         self._require_words()

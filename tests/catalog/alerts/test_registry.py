@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from vllmwatch.catalog import alerts, exporter, gpu, joined
+from vllmwatch.catalog import alerts, exporter, gpu, joined, logs
 from vllmwatch.catalog.alert_names import ALERT_NAMES
 from vllmwatch.catalog.alerts import ALERTS, MODULES, RUNBOOKS, THEMES
 from vllmwatch.catalog.recordings import RECORDINGS
@@ -17,7 +17,7 @@ from vllmwatch.spec.promql import label_lists, names_in
 
 BY_NAME = {alert.name: alert for alert in ALERTS}
 RECORDED = {recording.name for group in RECORDINGS for recording in group.recordings}
-OWN = {metric.name for metric in (*gpu.METRICS, *joined.METRICS, *exporter.METRICS)}
+OWN = {metric.name for metric in (*gpu.METRICS, *joined.METRICS, *logs.METRICS, *exporter.METRICS)}
 
 
 def test_every_module_is_registered_once() -> None:

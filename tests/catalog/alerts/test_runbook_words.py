@@ -10,6 +10,7 @@ import typer
 
 from vllmwatch.catalog import exporter, gpu, joined, settings, vllm
 from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS
+from vllmwatch.catalog.loglines import LOG_CATALOG
 from vllmwatch.catalog.recordings import RECORDINGS
 from vllmwatch.catalog.thresholds import THRESHOLDS
 from vllmwatch.cli.main import app
@@ -116,6 +117,7 @@ def test_words_joined_by_underscores_are_settings_labels_values_or_known_words_o
     labels = {label.name for label in _labels()} | {label for alert in ALERTS for label in alert.labels}
     endings = {each.partition(":")[2].removesuffix("_bucket") for each in LABELS if each.startswith("vllm:")}
     known = KEYS | VALUES | labels | set(REASON_MEANINGS) | OTHERS_WORDS | endings
+    known |= {event.name for event in LOG_CATALOG.events}
     figures = {"sm_clock", "pcie_width", "replace_row"}
     words = matching(r"^[a-z][a-z0-9]*(_[a-z0-9]+)+$")
     ours = [(name, span) for name, span in words if not span.startswith("vllmwatch_")]

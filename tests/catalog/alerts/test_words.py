@@ -6,6 +6,7 @@ import pytest
 
 from vllmwatch.catalog.alerts import ALERTS, RUNBOOKS
 from vllmwatch.catalog.gpu_labels import RECOVERY_ACTION
+from vllmwatch.catalog.loglines import LOG_CATALOG
 from vllmwatch.catalog.recordings.gpus import GROUP
 from vllmwatch.catalog.xids import CRITICAL_XIDS
 from vllmwatch.spec.alert import Alert
@@ -25,6 +26,7 @@ FILLED = {
     "job": "vllmwatch",
     "program": "alertmanager",
     "integration": "pagerduty",
+    "event": max((event.name for event in LOG_CATALOG.events), key=len),
     "action": max(RECOVERY_ACTION.values or (), key=len),
 }
 UUID = "GPU-9f3a1b2c"

@@ -3,10 +3,32 @@
 from collections.abc import Mapping
 from types import ModuleType
 
-from vllmwatch.catalog.alerts import caches, efficiency, errors, gpus, latency, saturation, servers, transfer, watchers
+from vllmwatch.catalog.alerts import (
+    caches,
+    efficiency,
+    errors,
+    gpus,
+    latency,
+    logs,
+    saturation,
+    servers,
+    transfer,
+    watchers,
+)
 from vllmwatch.spec.alert import Alert
 
-_PACKAGES: tuple[ModuleType, ...] = (servers, errors, latency, saturation, caches, transfer, gpus, efficiency, watchers)
+_PACKAGES: tuple[ModuleType, ...] = (
+    servers,
+    errors,
+    latency,
+    saturation,
+    caches,
+    transfer,
+    gpus,
+    logs,
+    efficiency,
+    watchers,
+)
 
 THEMES: Mapping[str, str] = {package.__name__.rpartition(".")[2]: package.__doc__ or "" for package in _PACKAGES}
 """What the alerts of each theme are about."""

@@ -49,6 +49,7 @@ BOARD = Dashboard(
                 unit=COUNT,
                 no_data=NONE_FOUND,
                 width=12,
+                alerts=("VllmOutOfMemory", "VllmStartFailed", "VllmFaultLogged"),
             ),
         ),
         row(

@@ -23,23 +23,40 @@ class _Piece:
     is_last: bool
 
 
+class PieceJoiner:
+    """Puts the pieces of lines together; what has no end yet waits."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, str] = {}
+
+    def add(self, line: str) -> str | None:
+        """Return the line that a program wrote, or None where this was not the last piece of it."""
+        piece = _docker(line) or _cri(line)
+        if piece is None:
+            return line
+        text = (self._begun.pop(piece.stream, "") + piece.text)[:LONGEST_LINE]
+        if piece.is_last:
+            return text
+        self._begun[piece.stream] = text
+        return None
+
+    def end(self) -> Iterator[str]:
+        """Yield what has no end, since nothing follows."""
+        yield from self._begun.values()
+        self._begun.clear()
+
+
 def whole_lines(lines: Iterable[str]) -> Iterator[str]:
     """Yield the lines that a program wrote, from the lines of a file; no newline is at the end of either.
 
     What the file ends in the middle of is yielded as it is.
     """
-    begun: dict[str, str] = {}
+    joiner = PieceJoiner()
     for line in lines:
-        piece = _docker(line) or _cri(line)
-        if piece is None:
-            yield line
-            continue
-        text = (begun.pop(piece.stream, "") + piece.text)[:LONGEST_LINE]
-        if piece.is_last:
-            yield text
-        else:
-            begun[piece.stream] = text
-    yield from begun.values()
+        whole = joiner.add(line)
+        if whole is not None:
+            yield whole
+    yield from joiner.end()
 
 
 def _docker(line: str) -> _Piece | None:
