@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench import endurance, side_by_side, translation, whole
+from tests.bench import endurance, logs, side_by_side, translation, whole
 from tests.bench.figures import Section
 from tests.bench.processes import OTHER_CPUS
 from tests.fake_nvml.build import compiler
@@ -34,6 +34,7 @@ QUICK = Extent(rounds=30, windows=2, scrapes=1_000)
 def sections(folder: Path, extent: Extent) -> Iterator[Callable[[], Section]]:
     """Yield what is measured, in order."""
     yield lambda: translation.section(extent.rounds)
+    yield lambda: logs.section(max(extent.rounds // 10, 3))
     yield lambda: whole.section(folder, extent.rounds)
     yield lambda: side_by_side.section(folder, extent.windows)
     yield lambda: whole.slow_section(folder, extent.rounds // 5)

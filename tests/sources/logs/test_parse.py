@@ -1,6 +1,7 @@
 """One line is read for what it says, whatever stands around it, and nothing in it is believed that a user wrote."""
 
 import json
+import time
 
 import pytest
 
@@ -145,3 +146,33 @@ def test_prompt_ends_where_the_next_line_of_the_same_writer_begins() -> None:
         "[redacted]",
         "Added request cmpl-1.",
     ]
+
+
+def test_text_of_a_user_over_several_lines_of_a_logger_is_not_kept() -> None:
+    lines = _read(
+        _HEAD + "Regex timeout occurred when matching user input: mine\r",
+        _HEAD + "and mine\r",
+        _HEAD + "and this: CUDA out of memory",
+        _HEAD + "Added request cmpl-1.",
+    )
+    assert [line.message for line in lines] == [
+        "Regex timeout occurred when matching user input: [redacted]",
+        "[redacted]",
+        "[redacted]",
+        "Added request cmpl-1.",
+    ]
+    assert not any(line.event for line in lines)
+
+
+def test_line_that_is_ten_times_as_long_costs_about_ten_times_as_much() -> None:
+    def seconds(text: str) -> float:
+        reader = LineReader(LOG_CATALOG)
+        begun = time.thread_time()
+        for _ in range(3):
+            reader.read(text)
+        return time.thread_time() - begun
+
+    for word in ("x", "a.b-", "ab ", "x@", "prompt", "sk-a", "://", "a=", "Worker proc ", "[rank0]"):
+        short = min(seconds((word * 6000)[:6000]) for _ in range(3))
+        long = min(seconds((word * 60000)[:60000]) for _ in range(3))
+        assert long < 50 * short, word

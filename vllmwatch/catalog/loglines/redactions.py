@@ -171,7 +171,7 @@ REDACTIONS: tuple[Redaction, ...] = (
     Redaction(
         "user_of_address",
         "user and password of an address",
-        r"[a-z][a-z0-9+.-]*://([^\s/@'\"]{1,256})@",
+        r"\b[a-z][a-z0-9+.-]{0,30}://([^\s/@'\"]{1,256})@",
         (("https://me:mine@example.org/x", "https://[redacted]@example.org/x"),),
         ("https://example.org/a@b",),
     ),

@@ -16,6 +16,7 @@ UNKNOWN = "raw"
 JSON = "json"
 _NUMBER_SEPARATOR = ","
 _DIGIT = re.compile("[0-9]")
+_OF_A_RECORD = ("process", "pid", "level", "time", "source")
 # So much of a line is looked at: what tells of an event stands near its beginning, and lines may be megabytes long.
 _LONGEST = 65536
 
@@ -79,13 +80,15 @@ class LineReader:
         self._access = re.compile(catalog.access)
         self._in_payload = False
         self._lead = ""
+        self._head: tuple[str | None, ...] = ()
+        self._more = False
 
     def read(self, text: str) -> ParsedLine:
         """Return what a line says; the line has no newline at its end."""
         more = text.endswith("\r")
         text = self._clean(text[:_LONGEST])
         found = self._json(text) or self._text(text)
-        self._in_payload = found.payload
+        self._in_payload, self._more = found.payload, more
         groups = found.groups
         pid = groups.get("pid") or ""
         line = ParsedLine(
@@ -119,6 +122,12 @@ class LineReader:
             # What looks like a prefix in the midst of a piece of a prompt may be the user's.
             if not self._in_payload or lead in ("", self._lead):
                 self._lead = lead
+                groups = match.groupdict()
+                head = tuple(groups.get(name) for name in _OF_A_RECORD)
+                if self._in_payload and self._more and head == self._head:  # the rest of what began on the line before
+                    groups["message"] = REDACTED
+                    return _Found(prefix.name, groups, redacted.text[: match.start("message")] + REDACTED, payload=True)
+                self._head = head
                 return _Found(prefix.name, match.groupdict(), redacted.text, payload=redacted.payload)
         if self._in_payload:
             return _Found(UNKNOWN, {"message": REDACTED}, REDACTED, payload=True)
@@ -202,7 +211,8 @@ def _without_groups(pattern: re.Pattern[str], text: str) -> str:
 def _as_text(groups: Mapping[str, str]) -> str:
     """Write a record of JSON as its line of text would be."""
     process = f"({groups.get('process') or ''} pid={groups.get('pid') or ''}) "
-    return f"{process}{groups.get('level')} {groups.get('time')} [{groups.get('source')}] {groups['message']}"
+    level, time, source = (groups.get(name) or "" for name in ("level", "time", "source"))
+    return f"{process}{level} {time} [{source}] {groups['message']}"
 
 
 def _with(line: ParsedLine, **changes: object) -> ParsedLine:
