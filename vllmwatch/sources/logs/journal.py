@@ -36,7 +36,6 @@ class JournalFollower:
         self._splitter = LineSplitter()
         self._pause_seconds = _FIRST_PAUSE_SECONDS
         self._not_before = 0.0
-        self._has_read = False
 
     def read(self) -> Read:
         """Read on by at most 256 KiB; never waits. What keeps it from reading is then in `problem`."""
@@ -53,7 +52,6 @@ class JournalFollower:
             self._ended(child)
             return _NOTHING
         self._pause_seconds = _FIRST_PAUSE_SECONDS
-        self._has_read = True
         self.problem = ""
         lines: list[str] = []
         for text in self._splitter.split(data):
@@ -90,13 +88,13 @@ class JournalFollower:
             return False
         assert child.stdout is not None
         os.set_blocking(child.stdout.fileno(), False)
-        self._child, self._splitter, self._has_read = child, LineSplitter(), False
+        self._child, self._splitter = child, LineSplitter()
         return True
 
     def _ended(self, child: subprocess.Popen[bytes]) -> None:
         words = (child.stderr.read() if child.stderr is not None else b"").decode("utf-8", "replace").strip()
         self.problem = words.splitlines()[-1][:200] if words else f"{self._program[0]} ended"
-        if not self._has_read:  # the journal may not have the place any more
+        if "seek to cursor" in words:  # the journal does not have the place any more
             self.cursor = ""
         self.close()
         self._wait_longer()
