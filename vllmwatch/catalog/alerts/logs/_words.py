@@ -7,6 +7,10 @@ from vllmwatch.spec.alert import EVENT_WINDOW
 from vllmwatch.spec.story import Series
 
 _COUNTER = "vllmwatch_log_events_total"
+DESCRIPTION = (
+    "The log of {{ $labels.server }} on {{ $labels.node }} tells of {{ $labels.event }}, "
+    '{{ $value | printf "%.0f" }} times within ten minutes.'
+)
 
 
 def raised(*events: str) -> str:

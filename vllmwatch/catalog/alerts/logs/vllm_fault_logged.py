@@ -29,7 +29,7 @@ says where to look, also where the server came back by itself and hid the fault.
 `worker_died` comes too when somebody ends a worker by hand.
 """
 
-from vllmwatch.catalog.alerts.logs._words import logged, raised, told
+from vllmwatch.catalog.alerts.logs._words import DESCRIPTION, logged, raised, told
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 from vllmwatch.spec.case import at, fires, messy, missing, quiet, steady, then
 
@@ -44,10 +44,7 @@ ALERT = Alert(
     events=_EVENTS,
     hold="0s",
     summary="The log of {{ $labels.server }} tells of {{ $labels.event }}",
-    description=(
-        "The log of {{ $labels.server }} on {{ $labels.node }} tells of {{ $labels.event }}, "
-        '{{ $value | printf "%.0f" }} times within ten minutes.'
-    ),
+    description=DESCRIPTION,
     board=Board.LOGS,
     causes=("GpuLost", "GpuXidCritical"),
     cases=(

@@ -30,7 +30,7 @@ Whoever wants to be woken sets `severities: {VllmOutOfMemory: page}`.
 Somebody tries how much fits. An exception that a program caught and that did no harm may be logged too.
 """
 
-from vllmwatch.catalog.alerts.logs._words import logged, raised, told
+from vllmwatch.catalog.alerts.logs._words import DESCRIPTION, logged, raised, told
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 from vllmwatch.spec.case import at, fires, messy, missing, quiet, steady, then
 
@@ -45,10 +45,7 @@ ALERT = Alert(
     events=_EVENTS,
     hold="0s",
     summary="{{ $labels.server }} ran out of memory ({{ $labels.event }})",
-    description=(
-        "The log of {{ $labels.server }} on {{ $labels.node }} tells of {{ $labels.event }}, "
-        '{{ $value | printf "%.0f" }} times within ten minutes.'
-    ),
+    description=DESCRIPTION,
     board=Board.LOGS,
     cases=(
         fires(

@@ -29,7 +29,7 @@ again and again changes nothing: each of these reasons stays until somebody mend
 Somebody tries flags by hand, sees the message, and tries again.
 """
 
-from vllmwatch.catalog.alerts.logs._words import logged, raised, told
+from vllmwatch.catalog.alerts.logs._words import DESCRIPTION, logged, raised, told
 from vllmwatch.spec.alert import Alert, Board, Severity, Subject
 from vllmwatch.spec.case import at, fires, messy, missing, quiet, steady, then
 
@@ -51,10 +51,7 @@ ALERT = Alert(
     events=_EVENTS,
     hold="0s",
     summary="{{ $labels.server }} did not start ({{ $labels.event }})",
-    description=(
-        "The log of {{ $labels.server }} on {{ $labels.node }} tells of {{ $labels.event }}, "
-        '{{ $value | printf "%.0f" }} times within ten minutes.'
-    ),
+    description=DESCRIPTION,
     board=Board.LOGS,
     cases=(
         fires(
