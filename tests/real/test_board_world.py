@@ -34,6 +34,9 @@ QUIET = {
     "RulesFailing": "no rule fails, which is tested below",
     "RulesMissing": "all rules are there",
     "TargetScrapeSlow": "a page that takes five seconds is given up after two here",
+    "VllmFaultLogged": "no log is followed here: the cases of this alert are played by promtool",
+    "VllmOutOfMemory": "no log is followed here: the cases of this alert are played by promtool",
+    "VllmStartFailed": "no log is followed here: the cases of this alert are played by promtool",
     "VllmServersMissing": "a node that has no server left would leave the boards less to show",
 }
 """Alerts that need not fire here, each with its reason."""
