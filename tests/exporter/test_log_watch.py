@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import requests
@@ -54,6 +55,10 @@ def _until(done: Callable[[], bool]) -> None:
 def _count(watch: LogWatch) -> int:
     counted = watch.reading().events.get(_EVENT)
     return counted.count if counted is not None else -1
+
+
+def _counts(watch: LogWatch, count: int) -> bool:
+    return _count(watch) == count
 
 
 def test_events_count_from_0_on_and_once_a_record(tmp_path: Path) -> None:
@@ -146,7 +151,7 @@ def test_state_that_is_none_is_said_and_begun_anew(tmp_path: Path) -> None:
     for text in ("no json", "[]", '{"version": 9}', '{"version": 1, "streams": {"a": {}}, "events": [], "lines": []}'):
         state.write_text(text)
         with _watching(state, _origin(log)) as watch:
-            _until(lambda watch=watch: _count(watch) == 0)  # type: ignore[misc]
+            _until(partial(_counts, watch, 0))
         assert load_state(state).events[_EVENT].count == 0
 
 
@@ -163,6 +168,10 @@ def _shown(exporter: ExporterProcess) -> int:
     return int(found[1]) if found else -1
 
 
+def _shows(exporter: ExporterProcess, count: int) -> bool:
+    return _shown(exporter) == count
+
+
 def test_exporter_that_is_killed_at_any_moment_loses_no_event_and_counts_none_twice(tmp_path: Path) -> None:
     log, chance = tmp_path / "vllm.log", random.Random(7)
     log.touch()
@@ -171,7 +180,7 @@ def test_exporter_that_is_killed_at_any_moment_loses_no_event_and_counts_none_tw
         exporter = _exporter(tmp_path, log)
         exporter.start()
         if round_number == 0:
-            _until(lambda exporter=exporter: _shown(exporter) == 0)  # type: ignore[misc]
+            _until(partial(_shows, exporter, 0))
         end = time.monotonic() + chance.uniform(0.3, 1.5)
         while time.monotonic() < end:
             written += 1

@@ -7,6 +7,7 @@ from vllmwatch.exporter.collector import Collection
 from vllmwatch.exporter.figures.engine import Figures
 from vllmwatch.exporter.figures.reckoner import FleetFigures
 from vllmwatch.exporter.join.links import Joined
+from vllmwatch.exporter.log_tally import LogEvent
 from vllmwatch.exporter.vllm.translator import TranslatedPage
 from vllmwatch.exporter.watch import TargetSample
 from vllmwatch.sources.address import public_url
@@ -114,16 +115,6 @@ class ModelState:
 
 
 @dataclass(frozen=True, slots=True)
-class LogEvent:
-    """An event of a log: whose, which, when it was read (Unix time), and the line, secrets taken out."""
-
-    server: str
-    event: str
-    at_seconds: float
-    line: str
-
-
-@dataclass(frozen=True, slots=True)
 class Fleet:
     """The last sample of everything. `sampled_at` is Unix time in seconds.
 
@@ -152,7 +143,7 @@ def fleet_of(collection: Collection, node: str, figures: FleetFigures) -> Fleet:
         gpus=[_gpu_state(gpu, collection.joined, figures) for gpu in gpus.gpus] if gpus is not None else [],
         servers=[_server_state(sample, figures) for sample in collection.targets],
         models=[ModelState(name, figures.models[name]) for name in sorted(figures.models)],
-        log_events=[LogEvent(each.server, each.event, each.at_seconds, each.line) for each in collection.logs.told],
+        log_events=list(collection.logs.told),
         problems=[
             *collection.problems,
             *(f"{place.name}: {place.problem}" for place in collection.logs.places if place.problem),

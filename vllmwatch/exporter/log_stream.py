@@ -24,17 +24,17 @@ class LogStream:
         self, origin: LogOrigin, reader: LineReader, before: StreamState | None = None, *, from_end: bool = False
     ) -> None:
         self.origin = origin
-        before_or_none = before or StreamState()
-        self.server = origin.server or before_or_none.server
+        known = before or StreamState()
+        self.server = origin.server or known.server
         self._reader = reader
         self._pieces = PieceJoiner()
-        self._sifter = EventSifter(before_or_none.remembered)
+        self._sifter = EventSifter(known.remembered)
         self._follower: FileFollower | JournalFollower
         if origin.kind is LogKind.FILE:
             from_end = from_end and before is None
-            self._follower = FileFollower(Path(origin.name), before_or_none.position, from_end=from_end)
+            self._follower = FileFollower(Path(origin.name), known.position, from_end=from_end)
         else:
-            self._follower = JournalFollower(origin.name, before_or_none.cursor)
+            self._follower = JournalFollower(origin.name, known.cursor)
 
     @property
     def problem(self) -> str:

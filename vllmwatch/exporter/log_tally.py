@@ -13,8 +13,8 @@ _LONGEST_WORDS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEvent:
-    """An event with its words, secrets taken out; `at_seconds` is the Unix time at which it was read."""
+class LogEvent:
+    """An event of a log: whose, which, when it was read (Unix time), and the line, secrets taken out."""
 
     server: str
     event: str
@@ -38,7 +38,7 @@ class LogReading:
     places: tuple[LogPlace, ...] = ()
     events: Mapping[tuple[str, str], EventCount] = field(default_factory=dict, hash=False)
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict, hash=False)
-    told: tuple[ToldEvent, ...] = ()
+    told: tuple[LogEvent, ...] = ()
 
 
 NO_LOGS = LogReading()
@@ -50,7 +50,7 @@ class LogTally:
     def __init__(self, before: LogState) -> None:
         self._events = dict(before.events)
         self._lines = Counter(before.lines)
-        self._told: deque[ToldEvent] = deque(maxlen=MOST_TOLD)
+        self._told: deque[LogEvent] = deque(maxlen=MOST_TOLD)
 
     def begin(self, server: str) -> None:
         """Count from 0 what was never counted of a server."""
@@ -69,7 +69,7 @@ class LogTally:
         self._lines[server, line.level if line.level in LEVEL.values else OTHER_LEVEL] += 1
         if event in COUNTED_EVENTS:
             self._events[server, event] = EventCount(self._events[server, event].count + 1, now)
-            self._told.append(ToldEvent(server, event, now, line.redacted[:_LONGEST_WORDS]))
+            self._told.append(LogEvent(server, event, now, line.redacted[:_LONGEST_WORDS]))
 
     @property
     def events(self) -> Mapping[tuple[str, str], EventCount]:
@@ -82,6 +82,6 @@ class LogTally:
         return dict(self._lines)
 
     @property
-    def told(self) -> tuple[ToldEvent, ...]:
+    def told(self) -> tuple[LogEvent, ...]:
         """The last events, the oldest first."""
         return tuple(self._told)

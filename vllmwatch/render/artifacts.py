@@ -97,13 +97,9 @@ def _alerts() -> dict[str, Callable[[], str]]:
         files[alert_case_path(theme)] = partial(render_alert_cases, theme, mine, RECORDINGS, settings)
     for alert in ALERTS:
         files[runbook_path(alert)] = partial(render_runbook, alert, RUNBOOKS[alert.name], settings)
-    for name in loki_rule_files(ALERTS, THEMES, settings):
-        files[loki_rule_path(name)] = partial(_loki_rules, name, settings)
+    for name, text in loki_rule_files(ALERTS, THEMES, settings).items():
+        files[loki_rule_path(name)] = partial(str, text)
     return files
-
-
-def _loki_rules(name: str, settings: AlertSettings) -> str:
-    return loki_rule_files(ALERTS, THEMES, settings)[name]
 
 
 def _boards() -> Iterator[Artifact]:

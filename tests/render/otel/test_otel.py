@@ -1,6 +1,5 @@
 """The Collector's configuration says of lines what Alloy's says, and uses what the Collector's pages name."""
 
-import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from tests.render.alloy.interpreter import compiled
 from tests.render.alloy.shipped import metadata, shipped
 from tests.render.alloy.test_stages import _EXAMPLES
 from tests.render.otel.collector import EVERYWHERE, PAGES, Record, holds, run
-from tests.sources.logs.test_secrets import _HEADS, _MESSAGES, _TEXTS, SECRET
+from tests.sources.logs.secret_lines import HEADS, MESSAGES, SECRET, TEXTS, json_line
 from vllmwatch.catalog.loglines import LOG_CATALOG
 from vllmwatch.render.log_settings import LogSettings
 from vllmwatch.render.otel import EXAMPLE, OTEL_PATH, render_otel
@@ -130,23 +129,14 @@ def _same(found: list[Record], lines: list[str]) -> None:
         assert (record.severity != "") == ("level" in record.attributes)
 
 
-@given(head=st.sampled_from(_HEADS), message=st.sampled_from(_MESSAGES), text=_TEXTS)
+@given(head=st.sampled_from(HEADS), message=st.sampled_from(MESSAGES), text=TEXTS)
 def test_what_users_write_does_not_reach_elasticsearch(head: str, message: Callable[[str], str], text: str) -> None:
     assert SECRET not in repr(sent([(head + message(text)).split("\n")[0]]))
 
 
-@given(message=st.sampled_from(_MESSAGES), text=_TEXTS)
+@given(message=st.sampled_from(MESSAGES), text=TEXTS)
 def test_nor_in_json(message: Callable[[str], str], text: str) -> None:
-    record = {
-        "asctime": "2026-11-30 19:36:36,014",
-        "levelname": "INFO",
-        "name": "a",
-        "process": 12,
-        "message": message(text),
-        "vllm_process_name": "APIServer",
-        "exc_info": message(text),
-    }
-    assert SECRET not in repr(sent([json.dumps(record)]))
+    assert SECRET not in repr(sent([json_line(message(text), message(text))]))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from vllmwatch.sources.logs.redact import Redactor
-from vllmwatch.spec.logline import REDACTED, Figure, LogCatalog, Prefix
+from vllmwatch.sources.logs.redact import Redactor, replace_groups
+from vllmwatch.spec.logline import REDACTED, Figure, LogCatalog
 
 UNKNOWN = "raw"
 JSON = "json"
@@ -67,7 +67,7 @@ class LineReader:
         self._catalog = catalog
         self._redactor = Redactor([each for each in catalog.redactions if not (keep_payloads and each.payload)])
         self._cleanings = [re.compile(pattern) for pattern in catalog.cleanings]
-        self._prefixes = [_CompiledPrefix(prefix) for prefix in catalog.prefixes]
+        self._prefixes = [(each.name, re.compile(each.pattern)) for each in catalog.prefixes]
         self._milestones = [
             (each.name, re.compile(each.pattern), [(figure, re.compile(figure.pattern)) for figure in each.figures])
             for each in catalog.milestones
@@ -108,27 +108,28 @@ class LineReader:
 
     def _clean(self, text: str) -> str:
         for pattern in self._cleanings:
-            text = _without_groups(pattern, text)
+            text = replace_groups(pattern, text, "")
         return text
 
     def _text(self, text: str) -> "_Found":
         """Read a line of text; secrets go first, since what users wrote may look like a prefix."""
         redacted = self._redactor.redact(text)
-        for prefix in self._prefixes:
-            match = prefix.pattern.match(redacted.text)
+        for shape, pattern in self._prefixes:
+            match = pattern.match(redacted.text)
             if match is None:
                 continue
-            lead = _DIGIT.sub("0", match.groupdict().get("lead") or "")
+            groups = match.groupdict()
+            lead = _DIGIT.sub("0", groups.get("lead") or "")
             # What looks like a prefix in the midst of a piece of a prompt may be the user's.
-            if not self._in_payload or lead in ("", self._lead):
-                self._lead = lead
-                groups = match.groupdict()
-                head = tuple(groups.get(name) for name in _OF_A_RECORD)
-                if self._in_payload and self._more and head == self._head:  # the rest of what began on the line before
-                    groups["message"] = REDACTED
-                    return _Found(prefix.name, groups, redacted.text[: match.start("message")] + REDACTED, payload=True)
-                self._head = head
-                return _Found(prefix.name, match.groupdict(), redacted.text, payload=redacted.payload)
+            if self._in_payload and lead not in ("", self._lead):
+                continue
+            self._lead = lead
+            head = tuple(groups.get(name) for name in _OF_A_RECORD)
+            if self._in_payload and self._more and head == self._head:  # the rest of what began on the line before
+                rest = groups | {"message": REDACTED}
+                return _Found(shape, rest, redacted.text[: match.start("message")] + REDACTED, payload=True)
+            self._head = head
+            return _Found(shape, groups, redacted.text, payload=redacted.payload)
         if self._in_payload:
             return _Found(UNKNOWN, {"message": REDACTED}, REDACTED, payload=True)
         return _Found(UNKNOWN, {"message": redacted.text}, redacted.text, payload=redacted.payload)
@@ -183,12 +184,6 @@ class _Found:
     payload: bool
 
 
-class _CompiledPrefix:
-    def __init__(self, prefix: Prefix) -> None:
-        self.name = prefix.name
-        self.pattern = re.compile(prefix.pattern)
-
-
 def _figure(message: str, figure: Figure, pattern: re.Pattern[str]) -> Sequence[tuple[str, float]]:
     match = pattern.search(message)
     if match is None:
@@ -197,15 +192,6 @@ def _figure(message: str, figure: Figure, pattern: re.Pattern[str]) -> Sequence[
         return ((figure.key, float(match[1].replace(_NUMBER_SEPARATOR, "")) * figure.factor),)
     except ValueError:  # digits that make no number, such as 1.2.3
         return ()
-
-
-def _without_groups(pattern: re.Pattern[str], text: str) -> str:
-    done, end = [], 0
-    for match in pattern.finditer(text):
-        start, stop = match.span(1)
-        done.append(text[end:start])
-        end = stop
-    return "".join(done) + text[end:] if done else text
 
 
 def _as_text(groups: Mapping[str, str]) -> str:

@@ -25,20 +25,20 @@ class Redactor:
         """Return the text with each secret replaced."""
         payload = False
         for pattern, is_payload in self._patterns:
-            replaced = _replace_groups(pattern, text)
+            replaced = replace_groups(pattern, text, REDACTED)
             payload = payload or (is_payload and replaced != text)
             text = replaced
         return Redacted(text, payload)
 
 
-def _replace_groups(pattern: re.Pattern[str], text: str) -> str:
-    """Replace what the groups of each match hold; what is replaced already stays as it is."""
+def replace_groups(pattern: re.Pattern[str], text: str, word: str) -> str:
+    """Return a text with a word in place of what the groups of each match hold."""
     done, end = [], 0
     for match in pattern.finditer(text):
         for group in range(1, pattern.groups + 1):
             start, stop = match.span(group)
             if start < end or start == stop:
                 continue
-            done.append(text[end:start] + REDACTED)
+            done.append(text[end:start] + word)
             end = stop
     return "".join(done) + text[end:] if done else text
