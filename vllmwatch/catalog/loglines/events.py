@@ -223,12 +223,13 @@ VLLM_EVENTS: tuple[Event, ...] = (
         "an engine died, and with it every request that it held",
         "The lines before tell why; the server ends by itself and must be started again.",
         "EngineCore encountered a fatal error|engine core exited unexpectedly|"
-        r"Engine core proc \S+ died unexpectedly|Engine loop (?:has died|is not running)|"
+        r"Engine core proc(?:ess)? \S+ died unexpectedly|Engine loop (?:has died|is not running)|"
         "Background loop (?:has errored|is not running)|Engine iteration timed out",
         (
             "EngineCore encountered a fatal error.",
             "[shutdown] MPClient: engine core exited unexpectedly; starting cleanup",
             "Engine core proc EngineCore_0 died unexpectedly, shutting down client.",
+            "RuntimeError: Engine core process EngineCore_DP0 died unexpectedly.",
             "vllm.engine.multiprocessing.MQEngineDeadError: Engine loop is not running.",
             "vllm.engine.async_llm_engine.AsyncEngineDeadError: Background loop has errored already.",
         ),
